@@ -210,6 +210,7 @@ function desk(onFault: (error: unknown) => void) {
     sealer: createSealer(secret),
     clock: systemClock,
     chain_id: place.chain_id,
+    asset: null,
     digest: digestOf(place, signing),
     crypto: signing.crypto,
     onChain: signedByPayer,

@@ -16,10 +16,12 @@ import type { BlockHeader } from '../ports/chain.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { usdcOn, type UsdcToken } from '../pure/payments/usdc.ts'
 import { toHex } from '../pure/receipts/crypto.ts'
+import type { FurtherNetwork } from '../pure/networks.ts'
 import { isPostgres } from '../service/config.ts'
+import type { GasWallet } from '../ports/gas-wallet.ts'
 import type { SandboxInfo } from '../surfaces/deps.ts'
-import type { ChainBase, Deployment } from './deployment.ts'
-import { orStop, StartError } from './identity.ts'
+import type { ChainBase, Deployment, FurtherBase } from './deployment.ts'
+import { orStop, type SecretFile, StartError } from './identity.ts'
 
 /** Starts the sandbox's chain, or speaks to that of the settings. Null when this machine has no sandbox chain; live settings never give null. */
 export async function openChain(keys: Keys): Promise<ChainBase | null> {
@@ -28,24 +30,45 @@ export async function openChain(keys: Keys): Promise<ChainBase | null> {
 
 type Keys = Pick<Deployment, 'settings' | 'identity' | 'signing' | 'secret' | 'log'>
 
-function liveChain({ settings, identity: { chain_id, pay_to }, signing }: Keys): ChainBase {
-  const keys = settings.ASSAY_GAS_KEY_FILE === '' ? [] : orStop(readGasKeys(settings.ASSAY_GAS_KEY_FILE)).keys
-  const wallets = keys.map((key) => gasWallet(signing.signer(key), chain_id, signing.crypto.keccak256))
-  if (wallets.some(({ address }) => address === pay_to)) {
-    throw new StartError(
-      'ASSAY_GAS_KEY_FILE holds the key of ASSAY_PAY_TO; the gas wallet must be another account, which holds gas and nothing else.',
-    )
-  }
+function liveChain(keys: Keys): ChainBase {
+  const { settings, identity } = keys
+  const { chain_id } = identity
   const urls = settings.ASSAY_RPC_URLS
   const pool = new Pool(urls, chain_id, systemClock)
   return {
     chain: createChain({ urls, chain_id, clock: systemClock, pool }),
     pool,
     beforeRead: undefined,
-    wallets,
+    wallets: walletsOn(keys, chain_id, 'ASSAY_GAS_KEY_FILE', settings.ASSAY_GAS_KEY_FILE),
+    further: settings.ASSAY_NETWORKS.map((network) => furtherChain(keys, network)),
     sandbox: null,
     stop: () => Promise.resolve(),
   }
+}
+
+/** Network of ASSAY_NETWORKS: its own endpoints, and the gas wallets with their own account nonces there. */
+function furtherChain(keys: Keys, network: FurtherNetwork): FurtherBase {
+  const { chain_id, rpc_urls: urls, gas_key_file } = network
+  const [setting, path] =
+    gas_key_file === '' ? (['ASSAY_GAS_KEY_FILE', keys.settings.ASSAY_GAS_KEY_FILE] as const) : (['ASSAY_NETWORKS', gas_key_file] as const)
+  return {
+    network,
+    chain: createChain({ urls, chain_id, clock: systemClock }),
+    wallets: walletsOn(keys, chain_id, setting, path),
+  }
+}
+
+/** Gas wallets of a key file; none without a file. Throws a StartError. */
+function walletsOn({ identity, signing }: Keys, chain_id: number, setting: SecretFile['setting'], path: string): GasWallet[] {
+  const keys = path === '' ? [] : orStop(readGasKeys(path, setting)).keys
+  const signers = keys.map((key) => signing.signer(key))
+  if (signers.some(({ address }) => address === identity.pay_to)) {
+    throw new StartError(
+      `${setting} holds the key of ASSAY_PAY_TO; the gas wallet must be another account, which holds gas and nothing else.`,
+    )
+  }
+  const account = (address: string) => (chain_id === identity.chain_id ? address : `eip155:${chain_id}:${address}`)
+  return signers.map((signer) => gasWallet(signer, chain_id, signing.crypto.keccak256, account(signer.address)))
 }
 
 async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing, secret, log }: Keys): Promise<ChainBase | null> {
@@ -73,6 +96,7 @@ async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing,
       pool,
       beforeRead,
       wallets: [wallet],
+      further: [],
       sandbox: {
         rpc_url,
         chain_id,

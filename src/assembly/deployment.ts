@@ -10,6 +10,7 @@ import type { Signer } from '../ports/signer.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
+import type { FurtherNetwork } from '../pure/networks.ts'
 import type { Settings } from '../service/config.ts'
 import type { FailureCount } from '../service/payments/reserved-balances.ts'
 import type { OutsideReads } from '../service/payments/allowance.ts'
@@ -59,8 +60,17 @@ export interface ChainBase {
   /** Of the sandbox: mines a block when the newest is old. */
   beforeRead: (() => Promise<void>) | undefined
   wallets: GasWallet[]
+  /** Networks of ASSAY_NETWORKS. */
+  further: readonly FurtherBase[]
   sandbox: SandboxInfo | null
   stop(): Promise<void>
+}
+
+/** A further network on which calls can be paid. */
+export interface FurtherBase {
+  network: FurtherNetwork
+  chain: Chain & ChainSender
+  wallets: GasWallet[]
 }
 
 /** The version of the service, as package.json has it. */

@@ -42,6 +42,10 @@ export function secretFiles(settings: Settings): SecretFile[] {
   const named = (['ASSAY_GAS_KEY_FILE', 'ASSAY_STRIPE_SECRET_KEY_FILE', 'ASSAY_STRIPE_WEBHOOK_SECRET_FILE'] as const)
     .map((setting) => ({ setting, path: settings[setting] }))
     .filter(({ path }) => path !== '')
+  const networks: SecretFile[] = settings.ASSAY_NETWORKS.filter(({ gas_key_file }) => gas_key_file !== '').map(({ gas_key_file }) => ({
+    setting: 'ASSAY_NETWORKS',
+    path: gas_key_file,
+  }))
   const sandbox: SecretFile[] =
     settings.ASSAY_MODE === 'sandbox' ? [{ setting: 'ASSAY_DATA_DIR', path: join(settings.ASSAY_DATA_DIR, 'sandbox', 'payer.key') }] : []
   return [
@@ -49,6 +53,7 @@ export function secretFiles(settings: Settings): SecretFile[] {
     made('ASSAY_SECRET_FILE', places.secret(settings)),
     made('ASSAY_LOG_KEY_FILE', places.logKey(settings)),
     ...named,
+    ...networks,
     ...sandbox,
   ]
 }

@@ -7,6 +7,7 @@ import type { StoreIdentity } from '../ports/store.ts'
 import { BATCH_SETTLER } from '../pure/contracts/batch-settler.ts'
 import { createChannelHashes, type ChannelHashes } from '../pure/payments/channels.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
+import { assetId, networkOf } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import type { Payments } from '../service/calls/payment-gate.ts'
 import type { Settings } from '../service/config.ts'
@@ -26,10 +27,11 @@ import { createOnChainCheck } from '../service/payments/on-chain.ts'
 import type { ReconcileRules, ReconcileSummary } from '../service/payments/reconcile.ts'
 import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
 import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
-import type { PaymentTerms } from '../service/payments/terms.ts'
-import type { WriterRules } from '../service/payments/writer-rules.ts'
+import { caip2, type PaymentTerms } from '../service/payments/terms.ts'
+import { type NetworkDesk, type NetworkState, routePayments, watchNetworks } from '../service/payments/networks.ts'
+import { WRITER_RULES, type WriterRules } from '../service/payments/writer-rules.ts'
 import type { PaymentHealth, SandboxInfo } from '../surfaces/deps.ts'
-import type { ChainBase, Deployment } from './deployment.ts'
+import type { ChainBase, Deployment, FurtherBase } from './deployment.ts'
 
 /** Everything about payment that is assembled at start and taken down at the end. */
 export interface PaymentParts {
@@ -42,6 +44,8 @@ export interface PaymentParts {
   sandbox: SandboxInfo | null
   jobs: Job[]
   health(): Promise<PaymentHealth>
+  /** State of each network; empty where there is only that of the deployment. */
+  networks(): readonly NetworkState[]
   /** Last known balances of the gas wallets; empty where there are none. */
   gas(): ReturnType<SelfSettler['gas']>
   /** Settles what is still open as far as it goes, then lets go of the chain. */
@@ -81,7 +85,7 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
   const { rules } = hooks
   const common = paymentTermsOf(deployment.identity)
   const channels = base === null ? null : channelParts(deployment, hooks, base)
-  const place = channels === null ? common : { ...common, channels: channels.terms }
+  const place: PaymentTerms = channels === null ? common : { ...common, channels: channels.terms }
   if (base === null) {
     return {
       payments: null,
@@ -91,6 +95,7 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
       sandbox: null,
       jobs: [],
       health: () => Promise.resolve(NO_PAYMENTS),
+      networks: () => [],
       gas: () => [],
       stop: () => Promise.resolve(),
     }
@@ -100,6 +105,7 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
   const source: EvidenceSource = {
     chain,
     token: place.token.address.toLowerCase(),
+    assets: [null],
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
   const hasFactory = createFactoryCheck(chain, deployment.lease_clock)
@@ -108,28 +114,117 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
   const vouchers = channels && channelService(deployment, base, channels, desk_parts)
   const desk = createPaymentService({ ...desk_parts, channels: vouchers })
   const refunds = vouchers && createChannelRefunds({ channels: vouchers.parts, chain, terms: place, wake: () => settler.wake?.() })
-  settler.start()
+  const further = openFurther(deployment, hooks, base, desk_parts)
+  const desks = [{ terms: place, asset: null, service: desk, chain, settler }, ...further.map((one) => one.desk)] as const
+  const watch = further.length === 0 ? null : watchNetworks({ desks, crypto: deployment.signing.crypto, clock, log })
+  if (watch !== null) place.networks = watch
+  for (const one of [settler, ...further.map((other) => other.settler), watch]) one?.start()
   const last: { summary: ReconcileSummary | null } = { summary: null }
   const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
   return {
-    payments: { service: desk, prices, terms: place, refunds },
+    payments: { service: watch === null ? desk : routePayments(desks), prices, terms: place, refunds },
     settling: { desk: desk_parts, source, transactions: chain, hasFactory },
     terms: place,
     chain,
     sandbox: base.sandbox,
     jobs: [
       { ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms },
+      ...further.map((one) => one.job),
       ...(channels === null ? [] : [channelsJob({ store, chain, clock: deployment.lease_clock, rules: channels.rules })]),
     ],
     health: async () => {
       const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
       return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
     },
-    gas: () => settler.gas(),
+    networks: () => watch?.states() ?? [],
+    gas: () => [settler, ...further.map((one) => one.settler)].flatMap((one) => one.gas()),
     stop: async () => {
-      await settler.stop()
+      watch?.stop()
+      await Promise.all([settler, ...further.map((one) => one.settler)].map((one) => one.stop()))
       await base.stop()
     },
+  }
+}
+
+interface FurtherParts {
+  desk: NetworkDesk
+  settler: SelfSettler
+  job: Job
+}
+
+/** Verification, settlement and reconciliation on each further network, with nothing in common but the store and the client's limits. */
+function openFurther(deployment: Deployment, hooks: PaymentHooks, base: ChainBase, first: PaymentServiceParts): FurtherParts[] {
+  const { store, clock, log, identity } = deployment
+  return base.further.map(({ network, chain, wallets }) => {
+    const { chain_id, confirmations, gas_daily_wei: daily_gas_wei } = network
+    const terms = paymentTermsOf({ ...identity, chain_id })
+    const token = terms.token.address.toLowerCase()
+    const asset = assetId(chain_id, token)
+    const name = caip2(chain_id)
+    const finality: EvidenceSource['finality'] = confirmations === null ? { by: 'tag' } : { by: 'depth', blocks: BigInt(confirmations) }
+    const source: EvidenceSource = { chain, token, assets: [asset], finality }
+    const max_fee_wei = networkOf(chain_id)?.gas.max_fee_wei ?? WRITER_RULES.max_fee_wei
+    const settler =
+      wallets.length === 0
+        ? facilitated(deployment, hooks, terms, source)
+        : createSelfSettler({
+            wallets,
+            chain,
+            sender: chain,
+            store,
+            token,
+            assets: [asset],
+            finality,
+            batch: BATCH_SETTLER,
+            clock: deployment.lease_clock,
+            log,
+            reach: hooks.reach,
+            rules: { daily_gas_wei, max_fee_wei, ...hooks.rules.writer },
+          })
+    const parts = { ...first, asset, ...tokenParts(deployment, { chain, wallets }, terms, settler, name) }
+    const reconciler = reconcileJob({ store, source, clock, log, rules: hooks.rules.reconcile ?? {} }, () => undefined)
+    const every_ms = hooks.rules.reconcile_every_ms ?? reconciler.every_ms
+    return {
+      desk: { terms, asset, service: createPaymentService(parts), chain, settler },
+      settler,
+      job: { ...reconciler, name: `${reconciler.name}:${name}`, every_ms },
+    }
+  })
+}
+
+/** Parts of payments that belong to one token on one network. */
+function tokenParts(
+  { signing, secret, store, clock, failures }: Deployment,
+  { chain, wallets }: Pick<FurtherBase, 'chain' | 'wallets'>,
+  { token, chain_id }: PaymentTerms,
+  settler: Settler,
+  network?: string,
+) {
+  const { name, version, address: verifying_contract } = token
+  const digest = createAuthorizationDigest({ name, version, chain_id, verifying_contract }, signing.crypto.keccak256)
+  const [settle_from] = wallets
+  const trips = createRoundTrips(clock, ON_CHAIN_LIMITS)
+  return {
+    digest,
+    onChain: createOnChainCheck({
+      chain,
+      token,
+      clock,
+      limits: ON_CHAIN_LIMITS,
+      digest,
+      trips,
+      failures,
+      ...(settle_from === undefined ? {} : { settle_from: settle_from.address }),
+    }),
+    payerBalances: createPayerBalances(chain, token.address, trips),
+    settler,
+    payerStatus: createPayerStatus({
+      store: store.payments,
+      clock,
+      sealer: createSealer(secret),
+      settler,
+      ...(network === undefined ? {} : { network }),
+    }),
   }
 }
 
@@ -180,40 +275,23 @@ function channelService(
 
 /** Parts shared by the payment service of calls and the relay of invoices. */
 function deskPartsOf(
-  { signing, secret, store, clock, log, origins, failures }: Deployment,
+  deployment: Deployment,
   { reach }: PaymentHooks,
-  { chain, wallets }: ChainBase,
+  base: ChainBase,
   place: PaymentTerms,
   settler: Settler,
 ): PaymentServiceParts {
+  const { signing, secret, store, clock, log, origins } = deployment
   const sealer = createSealer(secret)
-  const digest = createAuthorizationDigest(
-    { name: place.token.name, version: place.token.version, chain_id: place.chain_id, verifying_contract: place.token.address },
-    signing.crypto.keccak256,
-  )
-  const [settle_from] = wallets
-  const trips = createRoundTrips(clock, ON_CHAIN_LIMITS)
   return {
+    ...tokenParts(deployment, base, place, settler),
+    asset: null,
     store: store.payments,
     inFlightClaims: createInFlightClaims(store.payments, clock),
     sealer,
     clock,
     chain_id: place.chain_id,
-    digest,
     crypto: signing.crypto,
-    onChain: createOnChainCheck({
-      chain,
-      token: place.token,
-      clock,
-      limits: ON_CHAIN_LIMITS,
-      digest,
-      trips,
-      failures,
-      ...(settle_from === undefined ? {} : { settle_from: settle_from.address }),
-    }),
-    payerBalances: createPayerBalances(chain, place.token.address, trips),
-    settler,
-    payerStatus: createPayerStatus({ store: store.payments, clock, sealer, settler }),
     mismatches: createMismatches(store, clock, secret),
     signIn: createSignIn({
       store,
@@ -238,10 +316,12 @@ interface SettlerParts {
 }
 
 function settlerOf(
-  { settings, store, clock, lease_clock, log }: Deployment,
-  { reach, rules }: PaymentHooks,
+  deployment: Deployment,
+  hooks: PaymentHooks,
   { base: { chain, wallets }, place, source, hasFactory, channels }: SettlerParts,
 ): SelfSettler {
+  const { settings, store, lease_clock, log } = deployment
+  const { reach, rules } = hooks
   if (wallets.length > 0) {
     const batch = BATCH_SETTLER
     return createSelfSettler({
@@ -271,6 +351,15 @@ function settlerOf(
       rules: { ...(settings.ASSAY_MODE === 'live' && { daily_gas_wei: settings.ASSAY_GAS_DAILY_WEI }), ...rules.writer },
     })
   }
+  return facilitated(deployment, hooks, place, source)
+}
+
+function facilitated(
+  { settings, store, clock, log }: Deployment,
+  { rules }: PaymentHooks,
+  place: PaymentTerms,
+  source: EvidenceSource,
+): SelfSettler {
   const facilitators = settings.ASSAY_FACILITATOR_URLS.map((url) =>
     httpFacilitator({ url, clock, ...(rules.facilitator_ms !== undefined && { settle_ms: rules.facilitator_ms }) }),
   )

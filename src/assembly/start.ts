@@ -327,6 +327,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
     terms: room.terms,
     sandbox: room.sandbox,
     paymentHealth: room.health,
+    paymentNetworks: room.networks,
     datasets: described,
     operator: operatorFacts(deployment, parts, described),
     takes_payments: room.payments !== null,

@@ -16,6 +16,7 @@ import {
   PAUSED_CALL,
   VERSION_CALL,
 } from '../pure/payments/token-calls.ts'
+import { networkOf } from '../pure/networks.ts'
 import { BATCH_ITEMS_MAX, BATCH_SETTLER, batchGas } from '../pure/contracts/batch-settler.ts'
 import { DEPOSIT_FACTORY } from '../pure/contracts/deposit-factory.ts'
 import { freeDaily, isPostgres, readSettings, type Settings, SETTINGS } from '../service/config.ts'
@@ -58,7 +59,28 @@ export async function checkPayments(settings: Settings): Promise<DoctorCheck[]> 
     ),
     ...(settings.ASSAY_GAS_KEY_FILE === '' ? [] : await gasChecks(settings, () => chainOf(settings, urls))),
     ...settings.ASSAY_FACILITATOR_URLS.map((url) => runCheck('facilitator', () => checkFacilitator(settings, url))),
+    ...(await networkChecks(settings)).flat(),
   ])
+}
+
+/** Checks of each network of ASSAY_NETWORKS, with the same settings as far as they apply there. */
+async function networkChecks(settings: Settings): Promise<Promise<DoctorCheck>[][]> {
+  return Promise.all(
+    settings.ASSAY_NETWORKS.map(async ({ chain_id, rpc_urls, gas_key_file }) => {
+      const path = gas_key_file === '' ? settings.ASSAY_GAS_KEY_FILE : gas_key_file
+      const here = { ...settings, ASSAY_CHAIN_ID: chain_id, ASSAY_RPC_URLS: [...rpc_urls], ASSAY_GAS_KEY_FILE: path }
+      const chain = () => chainOf(here, rpc_urls)
+      const checks = [
+        ...rpc_urls.map((url, index) => runCheck('rpc', () => checkEndpoint(here, url, index + 1))),
+        runCheck('token', () => checkToken(here, chain())),
+        runCheck('pay-to', () => checkPayTo(here, chain())),
+        ...(path === '' ? here.ASSAY_FACILITATOR_URLS.map((url) => runCheck('facilitator', () => checkFacilitator(here, url))) : []),
+        ...(path === '' ? [] : await gasChecks(here, chain)),
+      ]
+      const name = networkOf(chain_id)?.name ?? `chain ${chain_id}`
+      return checks.map(async (check) => ({ ...(await check), words: `${name}: ${(await check).words}` }))
+    }),
+  )
 }
 
 function chainOf({ ASSAY_CHAIN_ID }: Settings, urls: readonly string[]): LiveChain {
@@ -125,7 +147,7 @@ async function gasChecks(settings: Settings, chain: () => LiveChain): Promise<Pr
 }
 
 /** Costs as the service computes them: a full batch at the highest fee it would offer now, including the data fee. */
-async function checkWallet({ ASSAY_PAY_TO }: Settings, chain: LiveChain, wallet: string): Promise<DoctorFinding> {
+async function checkWallet({ ASSAY_PAY_TO, ASSAY_CHAIN_ID }: Settings, chain: LiveChain, wallet: string): Promise<DoctorFinding> {
   if (wallet === ASSAY_PAY_TO) {
     return {
       state: 'failed',
@@ -135,8 +157,9 @@ async function checkWallet({ ASSAY_PAY_TO }: Settings, chain: LiveChain, wallet:
   const [balance_wei, fees, data_fee_wei] = await Promise.all([chain.balance_wei(wallet), chain.fees(), chain.data_fee_wei(FULL_BATCH_RAW)])
   const batch_wei = batchGas(BATCH_ITEMS_MAX) * feesFor(fees).max_fee_wei + data_fee_wei
   const batches = batch_wei === 0n ? COMFORT_BATCHES : balance_wei / batch_wei
-  const words = `${wallet} holds ${etherText(balance_wei)} ETH, enough for at least ${batches * BigInt(BATCH_ITEMS_MAX)} payments in full batches, at twice the base fee of now.`
-  if (batches === 0n) return { state: 'failed', words: `${words} It settles nothing until it holds ${etherText(batch_wei)} ETH.` }
+  const coin = networkOf(ASSAY_CHAIN_ID)?.gas.coin ?? 'ETH'
+  const words = `${wallet} holds ${etherText(balance_wei)} ${coin}, enough for at least ${batches * BigInt(BATCH_ITEMS_MAX)} payments in full batches, at twice the base fee of now.`
+  if (batches === 0n) return { state: 'failed', words: `${words} It settles nothing until it holds ${etherText(batch_wei)} ${coin}.` }
   if (batches < COMFORT_BATCHES) return { state: 'warning', words: `${words} Send it more.` }
   return { state: 'ok', words }
 }
@@ -201,6 +224,14 @@ export function shownSetting(value: string | number | bigint | null | readonly s
   return Array.isArray(value) ? value.map((one: string) => maskUrl(one)) : value
 }
 
+function shownNetworks({ ASSAY_NETWORKS }: Settings): unknown {
+  return ASSAY_NETWORKS.map(({ rpc_urls, gas_daily_wei, ...rest }) => ({
+    ...rest,
+    rpc_urls: rpc_urls.map(maskUrl),
+    gas_daily_wei: gas_daily_wei.toString(),
+  }))
+}
+
 /** Masks keys in the path, the query and the user part of a URL. */
 function maskUrl(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
@@ -249,7 +280,7 @@ function settingRows(settings: Settings): SettingRow[] {
   const effective = effectiveSettings(settings)
   return (Object.keys(SETTINGS) as (keyof Settings)[]).map((name) => ({
     name,
-    value: shownSetting(effective[name]),
+    value: name === 'ASSAY_NETWORKS' ? shownNetworks(effective) : shownSetting(effective[name]),
     source: (process.env[name] ?? '') === '' ? 'default' : 'environment',
     meaning: SETTINGS[name].meaning,
   }))

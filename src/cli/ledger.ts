@@ -22,6 +22,7 @@ import { createChain } from '../adapters/chain/rpc.ts'
 import { readRecord, sandboxFiles } from '../adapters/chain/sandbox-files.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import type { Settings } from '../service/config.ts'
+import { assetId, assetNetwork } from '../pure/networks.ts'
 import { usdcOn, usdcDecimal } from '../pure/payments/usdc.ts'
 
 const DAY_MS = 86_400_000
@@ -107,7 +108,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
 async function showSums({ store, identity }: LedgerDesk, filter: LedgerFilter, format: LedgerFormat): Promise<void> {
   const sums = await store.payments.ledger_sums(filter)
   const totals = totalsOf(sums)
-  const rows = sums.map(sumRow)
+  const rows = sums.map((sum) => sumRow(sum, identity.chain_id))
   switch (format) {
     case 'csv':
       return say([csvLine(SUM_FIELDS), ...rows.map((row) => csvLine(SUM_FIELDS.map((name) => row[name])))].join('\r\n') + '\r')
@@ -117,9 +118,13 @@ async function showSums({ store, identity }: LedgerDesk, filter: LedgerFilter, f
     }
     case 'table': {
       if (rows.length === 0) return say('No payments.')
-      const lines = rows.map(({ day, tool, state, count, amount_usdc }) => [day, tool, state, String(count), amount_usdc])
-      const last = totals.map(({ state, count, value_minor }) => ['total', '', state, String(count), amounts(value_minor).amount_usdc])
-      return say(aligned([['day', 'tool', 'state', 'count', 'USDC'], ...lines, ...last]).join('\n'))
+      const several = sums.some(({ asset }) => asset !== null)
+      const place = (network: string) => (several ? [network] : [])
+      const lines = rows.map((row) => [row.day, row.tool, ...place(row.network), row.state, String(row.count), row.amount_usdc])
+      const last = totals.map(({ state, count, value_minor }) => {
+        return ['total', '', ...place(''), state, String(count), amounts(value_minor).amount_usdc]
+      })
+      return say(aligned([['day', 'tool', ...place('network'), 'state', 'count', 'USDC'], ...lines, ...last]).join('\n'))
     }
   }
 }
@@ -134,16 +139,16 @@ function aligned(rows: string[][]): string[] {
 }
 
 /** Reads page by page, so memory use does not depend on the length of the ledger. */
-async function showList({ store }: LedgerDesk, filter: LedgerFilter, format: LedgerFormat): Promise<void> {
+async function showList({ store, identity }: LedgerDesk, filter: LedgerFilter, format: LedgerFormat): Promise<void> {
   const writer = new LineWriter()
   const write = async (line: string) => void (await writer.write(line))
   if (format === 'csv') await write(`${csvLine(PAYMENT_FIELDS)}\r`)
   if (format === 'table') await write(paint('strong', PAYMENT_HEAD))
   for await (const page of ledgerPages(store.payments, { ...filter, limit: PAGE_ROWS })) {
     for (const payment of page) {
-      if (format === 'table') await write(paymentLine(payment))
+      if (format === 'table') await write(paymentLine(payment, identity.chain_id))
       else {
-        const row = paymentRow(payment)
+        const row = paymentRow(payment, identity.chain_id)
         await write(format === 'json' ? JSON.stringify(row) : `${csvLine(PAYMENT_FIELDS.map((name) => row[name]))}\r`)
       }
     }
@@ -156,8 +161,8 @@ async function showList({ store }: LedgerDesk, filter: LedgerFilter, format: Led
 /** Field of an exported row. Money is text, because many programs read numbers as floats. */
 type Cell = string | number | boolean | null
 
-/** Exported fields of a payment. Signature and invoice id are secrets and excluded. */
-export function paymentRow(payment: Payment) {
+/** Exported fields of a payment; `chain_id` is that of the deployment. Signature and invoice id are secrets and excluded. */
+export function paymentRow(payment: Payment, chain_id: number) {
   return {
     created_at: timeText(payment.created_ms),
     tool: payment.purpose === 'call' ? payment.subject : payment.purpose,
@@ -177,6 +182,8 @@ export function paymentRow(payment: Payment) {
     final: payment.final,
     reason: payment.reason,
     updated_at: timeText(payment.updated_ms),
+    network: networkText(payment.asset, chain_id),
+    asset: payment.asset ?? assetId(chain_id, usdcOn(chain_id).address),
   } satisfies Record<string, Cell>
 }
 
@@ -199,12 +206,19 @@ export const PAYMENT_FIELDS = [
   'final',
   'reason',
   'updated_at',
+  'network',
+  'asset',
 ] as const satisfies readonly (keyof ReturnType<typeof paymentRow>)[]
 
-const SUM_FIELDS = ['day', 'tool', 'state', 'count', 'amount_usdc', 'amount_minor'] as const
+const SUM_FIELDS = ['day', 'tool', 'state', 'count', 'amount_usdc', 'amount_minor', 'network'] as const
 
-function sumRow({ day, tool, state, count, value_minor }: LedgerSum) {
-  return { day, tool, state, count, ...amounts(value_minor) }
+function sumRow({ day, tool, state, asset, count, value_minor }: LedgerSum, chain_id: number) {
+  return { day, tool, state, count, ...amounts(value_minor), network: networkText(asset, chain_id) }
+}
+
+/** Network of an asset in CAIP-2. */
+function networkText(asset: string | null, chain_id: number): string {
+  return assetNetwork(asset) ?? `eip155:${chain_id}`
 }
 
 interface StateTotal {
@@ -242,10 +256,17 @@ function csvCell(cell: Cell): string {
 }
 
 /** Payment as one line with fixed column widths, because later rows are not known yet. */
-function paymentLine(payment: Payment): string {
-  const { created_at, tool, state, amount_usdc, payer, transaction, reason } = paymentRow(payment)
+function paymentLine(payment: Payment, chain_id: number): string {
+  const { created_at, tool, state, amount_usdc, payer, transaction, reason } = paymentRow(payment, chain_id)
   const standing = state === 'settled' && !payment.final ? 'settled, not final' : state
-  return listLine([created_at, standing, amount_usdc, tool, payer, [transaction, reason].filter((one) => one !== null).join('  ')])
+  return listLine([
+    created_at,
+    standing,
+    amount_usdc,
+    tool,
+    payer,
+    [assetNetwork(payment.asset), transaction, reason].filter((one) => one !== null).join('  '),
+  ])
 }
 
 const PAYMENT_HEAD = listLine(['created', 'state', 'USDC', 'tool', 'payer', 'transaction, reason'])
@@ -267,17 +288,37 @@ async function prove(settings: Settings, { store, identity }: LedgerDesk, json: 
   const { chain_id, pay_to } = identity
   const token = usdcOn(chain_id).address.toLowerCase()
   const chain = createChain({ urls: endpointsOf(settings), chain_id, clock: systemClock })
-  const proof = await proveLedger({
-    payments: store.payments,
-    channels: { store: store.channels, chain },
-    chain,
-    token,
-    pay_to,
-    onProgress: progress(),
-  })
-  if (json) say(JSON.stringify({ ...identity, token, ...proofJson(proof) }))
-  else say(render(proof))
-  return proof.proved ? 'ok' : 'negative'
+  const common = { payments: store.payments, pay_to, onProgress: progress() }
+  const proof = await proveLedger({ ...common, channels: { store: store.channels, chain }, chain, token })
+  const further: NetworkProof[] = []
+  for (const { chain_id: id, rpc_urls: urls } of settings.ASSAY_NETWORKS) {
+    const source = { chain: createChain({ urls, chain_id: id, clock: systemClock }), token: usdcOn(id).address.toLowerCase() }
+    const asset = assetId(id, source.token)
+    further.push({ network: `eip155:${id}`, asset, proof: await proveLedger({ ...common, ...source, asset }) })
+  }
+  const unread = await assetsWithoutEndpoint(store, further)
+  const proved = [proof, ...further.map((one) => one.proof)].every((one) => one.proved) && unread.length === 0
+  const networks = further.map(({ network, asset, proof: found }) => ({ network, asset, ...proofJson(found) }))
+  const of_networks = further.length + unread.length === 0 ? {} : { networks, not_proved: unread, proved }
+  if (json) say(JSON.stringify({ ...identity, token, ...proofJson(proof), ...of_networks }))
+  else {
+    const others = further.flatMap(({ network, proof: found }) => ['', paint('strong', network), render(found)])
+    const missing = unread.map((asset) => outcomeMark(false, `not proved: ASSAY_NETWORKS has no endpoints for payments in ${asset}`))
+    say([render(proof), ...others, ...missing].join('\n'))
+  }
+  return proved ? 'ok' : 'negative'
+}
+
+interface NetworkProof {
+  network: string
+  asset: string
+  proof: ProvedLedger
+}
+
+/** Assets of payments in the ledger that no configured network covers. */
+async function assetsWithoutEndpoint(store: LedgerDesk['store'], covered: readonly NetworkProof[]): Promise<string[]> {
+  const assets = new Set((await store.payments.ledger_sums({})).map(({ asset }) => asset))
+  return [...assets].filter((asset) => asset !== null).filter((asset) => !covered.some((one) => one.asset === asset))
 }
 
 /** In the sandbox, the chain of the running service; the proof starts nothing. */

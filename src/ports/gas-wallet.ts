@@ -17,6 +17,8 @@ interface SignedTransaction {
 export interface GasWallet {
   /** 0x-prefixed lower-case address. */
   readonly address: string
+  /** Name of the wallet in store and logs: the address, or CAIP-10 (eip155:137:0x…) on a further network, where it has its own nonces. */
+  readonly account: string
   /** An EIP-1559 transaction of the deployment's chain, without value. Deterministic. */
   sign(transaction: GasTransaction): SignedTransaction
 }

@@ -21,6 +21,8 @@ export interface Binding {
 
 /** Written by every claim of an authorization. */
 interface ClaimTerms {
+  /** CAIP-19 id of the token, such as eip155:137/erc20:0x…; null for USDC on the network of the deployment. */
+  asset: string | null
   to: string
   value_minor: bigint
   valid_after_s: bigint
@@ -143,6 +145,8 @@ export interface LedgerQuery {
   /** Tool of calls; `invoice` for all invoices. */
   tool?: string
   state?: PaymentState
+  /** Null for USDC on the network of the deployment. */
+  asset?: string | null
   /** Rows after this key in the order of creation. */
   after?: { created_ms: number; payer: string; nonce: string }
   limit: number
@@ -154,6 +158,7 @@ export interface LedgerSum {
   /** Tool of calls; `invoice` for all invoices. */
   tool: string
   state: PaymentState
+  asset: string | null
   count: number
   value_minor: bigint
 }
@@ -176,8 +181,8 @@ export interface PaymentStore {
   find_by_token(token_hash: string): Promise<Payment | null>
   /** Sum of payments claimed for an invoice that are in flight, or have arrived and are not attributed to it. */
   under_way(invoice_id: string): Promise<bigint>
-  /** Nonces of payments that may still reduce the payer's last known balance; at most `limit`. */
-  nonces_in_flight(payer: string, limit: number): Promise<string[]>
+  /** Nonces of payments that may still reduce the payer's last known balance of the asset; at most `limit`. */
+  nonces_in_flight(payer: string, asset: string | null, limit: number): Promise<string[]>
   /** Null when nothing was prepared, or the answer has been purged. */
   answer(key: PaymentKey): Promise<StoredAnswer | null>
   /** claimed → prepared, with the answer. False when the claim is no longer this one. */
@@ -205,10 +210,10 @@ export interface PaymentStore {
 
   /** Payments in state settling that wait for this settler and have no transaction yet, oldest first. */
   waiting(settler: string, limit: number): Promise<Payment[]>
-  /** Payments in any of these states, oldest update first; `final` null for both. */
+  /** Payments in any of these states, oldest update first; `final` null for both, `asset` left out for all. */
   in_states(
     states: readonly PaymentState[],
-    options: { final: boolean | null; updated_before_ms: number; limit: number },
+    options: { final: boolean | null; updated_before_ms: number; limit: number; asset?: string | null },
   ): Promise<Payment[]>
   /** Payments of a payer that were refused since then for what the payer did (`PAYER_ACTS`). */
   refused_since(payer: string, since_ms: number): Promise<number>

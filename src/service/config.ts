@@ -1,5 +1,5 @@
 import { readEvmAddress } from '../pure/checks/evm-address.ts'
-import { NETWORKS } from '../pure/networks.ts'
+import { type FurtherNetwork, networkOf, NETWORKS, NETWORKS_EXAMPLE, PRIMARY_NETWORKS, readFurtherNetworks } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { limits } from './limits.ts'
@@ -7,7 +7,7 @@ import { nearestName } from './catalogue/search.ts'
 
 const [LIVE] = NETWORKS
 const SANDBOX = NETWORKS.find(({ is_testnet }) => is_testnet) ?? LIVE
-const CHAIN_IDS = NETWORKS.map(({ chain_id }) => String(chain_id))
+const CHAIN_IDS = PRIMARY_NETWORKS.map(({ chain_id }) => String(chain_id))
 
 /** All settings of the service: environment variables, all optional in the sandbox. docs/settings.md is made from this file. */
 
@@ -127,6 +127,12 @@ function packs(value: string): SettingResult<string[]> {
   return fits ? accept(found) : reject('must list at most 12 whole amounts of US dollars from 1 to 9999, such as 5,20,100')
 }
 
+/** The messages never quote a value: URLs often carry keys. */
+function furtherNetworks(value: string): SettingResult<readonly FurtherNetwork[]> {
+  const read = readFurtherNetworks(value, limits.further_networks, isHttpUrl)
+  return typeof read === 'string' ? reject(read) : accept(read)
+}
+
 export const SETTINGS = {
   ASSAY_PORT: setting('TCP port of the service, for example 8402.', 8402, integer(0, 65_535)),
   ASSAY_HOST: setting('IP address on which the service listens, for example 0.0.0.0 for all interfaces.', '127.0.0.1', text),
@@ -180,6 +186,11 @@ export const SETTINGS = {
     'Live mode, without gas wallets: URLs of x402 facilitators in order of preference, separated by commas, for example https://facilitator.example.',
     [],
     urls,
+  ),
+  ASSAY_NETWORKS: setting<readonly FurtherNetwork[]>(
+    `Live mode: further networks on which calls can be paid in USDC, as JSON with chain_id, rpc_urls and optionally gas_key_file, gas_daily_wei and confirmations, for example ${NETWORKS_EXAMPLE}. Invoices, payment channels and credits stay on ASSAY_CHAIN_ID.`,
+    [],
+    furtherNetworks,
   ),
   ASSAY_BATCH_SETTLEMENT: setting<'on' | 'off'>(
     'on: calls can also be paid with vouchers of payment channels (x402 scheme batch-settlement), which needs a gas wallet; off: only the scheme exact.',
@@ -355,7 +366,7 @@ function unknownSetting(name: string, known: SettingName[]): string {
   return `${name} is not a setting of this service${near === null ? '; "assay doctor" lists them' : `; did you mean ${near}`}.`
 }
 
-const LIVE_ONLY = ['ASSAY_RPC_URLS', 'ASSAY_PAY_TO', 'ASSAY_GAS_KEY_FILE', 'ASSAY_FACILITATOR_URLS'] as const
+const LIVE_ONLY = ['ASSAY_RPC_URLS', 'ASSAY_PAY_TO', 'ASSAY_GAS_KEY_FILE', 'ASSAY_FACILITATOR_URLS', 'ASSAY_NETWORKS'] as const
 
 /** Checks that the settings do not contradict one another, and fills in the defaults that depend on other settings. */
 function checkTogether(settings: Settings): SettingsRead {
@@ -382,6 +393,8 @@ function checkTogether(settings: Settings): SettingsRead {
   if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
     return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which cannot return payments; set it to your own account.' }
   }
+  const fault = networksFault(settings, ASSAY_CHAIN_ID)
+  if (fault !== null) return { ok: false, message: fault }
   const { ASSAY_PORT } = settings
   const ASSAY_ADMIN_PORT = settings.ASSAY_ADMIN_PORT === '' ? ASSAY_PORT && ASSAY_PORT + 1 : settings.ASSAY_ADMIN_PORT
   if (ASSAY_ADMIN_PORT === 65_536)
@@ -392,6 +405,19 @@ function checkTogether(settings: Settings): SettingsRead {
   if (ASSAY_ADMIN_PORT === ASSAY_PORT && ASSAY_ADMIN_PORT !== 0)
     return { ok: false, message: 'ASSAY_ADMIN_PORT must differ from ASSAY_PORT; leave it out to use ASSAY_PORT + 1.' }
   return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID, ASSAY_ADMIN_PORT } }
+}
+
+/** Contradiction between further networks and the rest; null for none. Tokens without value must not pay where others have value. */
+function networksFault({ ASSAY_NETWORKS, ASSAY_PAY_TO }: Settings, primary: number): string | null {
+  const is_testnet = networkOf(primary)?.is_testnet
+  for (const { chain_id } of ASSAY_NETWORKS) {
+    if (chain_id === primary) return `ASSAY_NETWORKS names chain ${chain_id}, which is ASSAY_CHAIN_ID already; list further networks only.`
+    if (networkOf(chain_id)?.is_testnet !== is_testnet)
+      return `ASSAY_NETWORKS names chain ${chain_id}, but ASSAY_CHAIN_ID is ${primary}; test networks and others cannot be offered together.`
+    if (ASSAY_PAY_TO === usdcOn(chain_id).address.toLowerCase())
+      return `ASSAY_PAY_TO is the USDC contract of chain ${chain_id}, which cannot return payments; set it to your own account.`
+  }
+  return null
 }
 
 const BANK_DETAILS = ['ASSAY_BANK_NAME', 'ASSAY_BANK_BIC', 'ASSAY_BANK_INSTITUTION', 'ASSAY_BANK_MERCHANTS', 'ASSAY_BANK_CURRENCY'] as const

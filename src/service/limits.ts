@@ -118,11 +118,15 @@ export const limits = {
   mcp_list_bytes: 160_000,
   llms_full_bytes: 1_000_000,
   /** Maximum length of a payment header, and of the base64 text in a message, in characters. */
-  payment_header_chars: 8_192,
+  payment_header_chars: 10_240,
   /** Maximum length of a payment signature in bytes; signatures of contract wallets have no fixed length. */
   payment_signature_bytes: 4_096,
   /** Time in seconds for which a quoted price stays payable (`maxTimeoutSeconds` of x402). */
   max_timeout_s: 120,
+  /** Maximum number of networks of ASSAY_NETWORKS: each adds about 0.9 kB to the header of a 402 and 0.6 kB to that of a payment. */
+  further_networks: 5,
+  /** Interval in ms at which each of several networks is checked. */
+  network_check_ms: 5_000,
   /** Maximum wait of a call for its settlement, in ms; then the answer is 202. */
   settle_wait_ms: 15_000,
   /**

@@ -17,6 +17,7 @@ import type { AllowanceRules } from '../service/payments/allowance.ts'
 import type { GasStatus } from '../service/payments/writer-rules.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
 import type { PaymentTerms } from '../service/payments/terms.ts'
+import type { NetworkState } from '../service/payments/networks.ts'
 import type { OperatorReport } from '../service/telemetry/operator-report.ts'
 import type { History } from '../service/telemetry/history.ts'
 import type { ChainHead, OperatorStatusParts } from '../service/telemetry/operator-status.ts'
@@ -122,6 +123,8 @@ export interface AppDeps {
   /** Sandbox chain; null in live mode and if it did not start. */
   sandbox: SandboxInfo | null
   paymentHealth(): Promise<PaymentHealth>
+  /** State of each network of calls; absent or empty where there is only that of the deployment. */
+  paymentNetworks?(): readonly NetworkState[]
   operator: OperatorFacts
   /** Payment terms that this deployment offers. */
   terms: PaymentTerms

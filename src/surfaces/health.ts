@@ -152,9 +152,11 @@ async function answers(deps: AppDeps): Promise<boolean> {
   }
 }
 
-/** Recipient of payments and if a payment can be taken now. Free calls need neither. */
-function publicPayments({ terms }: AppDeps, { enabled, method, chain_ok, ready, overdue }: PaymentHealth) {
-  return { enabled, method, ready, chain_ok, overdue, recipient: terms.pay_to, currency: 'USDC', decimals: USDC_DECIMALS }
+/** Recipient of payments, and if a payment can be taken now: on the network of the deployment, and on each where there are several. */
+function publicPayments({ terms, paymentNetworks }: AppDeps, { enabled, method, chain_ok, ready, overdue }: PaymentHealth) {
+  const own = { enabled, method, ready, chain_ok, overdue, recipient: terms.pay_to, currency: 'USDC', decimals: USDC_DECIMALS }
+  const networks = paymentNetworks?.() ?? []
+  return networks.length === 0 ? own : { ...own, networks }
 }
 
 function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, payments: PaymentHealth) {

@@ -1,3 +1,4 @@
+import { assetNetwork } from '../pure/networks.ts'
 import { z } from 'zod'
 import type { Payment } from '../ports/payments.ts'
 import { unknownToolProblem } from '../service/calls/refusals.ts'
@@ -266,7 +267,7 @@ function statusBody(deps: PaymentRoom['deps'], payer: string, nonce: string, pay
     charged: state === 'settled' ? true : state === 'pending' ? 'unknown' : false,
     payer,
     nonce,
-    network: caip2(deps.chain_id),
+    network: assetNetwork(payment?.asset ?? null) ?? caip2(deps.chain_id),
     amount_minor: payment?.value_minor.toString() ?? null,
     pay_to: payment?.to ?? null,
     transaction: payment?.transaction ?? null,

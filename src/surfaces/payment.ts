@@ -1,3 +1,4 @@
+import { networkOf } from '../pure/networks.ts'
 import { isObject } from '../pure/is-object.ts'
 import type { Tool } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
@@ -21,6 +22,7 @@ import {
   mcpResource,
   type Offer,
   offeredTerms,
+  type PaymentTerms,
   paymentResponseHeaders,
   type ServiceWords,
   type Terms,
@@ -49,7 +51,7 @@ export interface PaymentRenderer {
    */
   responseHeaders(settlement: PaidSettlement | CreditSettlement): Record<string, string>
   /** Headers of a failed settlement; none if no settlement was tried. */
-  failureHeaders(refusal: Pick<PaymentRefusal, 'x402_reason' | 'payer'>): Record<string, string>
+  failureHeaders(refusal: Pick<PaymentRefusal, 'x402_reason' | 'payer' | 'network'>): Record<string, string>
   /** Settlement as an object for `_meta`; null for a credit. */
   response(settlement: PaidSettlement | CreditSettlement): Record<string, unknown> | null
 }
@@ -108,6 +110,12 @@ function transactionOf({ transaction, channel }: PaidSettlement | Omit<PaidSettl
   return channel?.deposit?.transaction ?? transaction ?? ''
 }
 
+/** Names of a network in both versions of x402: those of the terms, or of the further network of a payment. */
+function networkNames(network: string, { chain_id, network: v1_name }: PaymentTerms): Pick<PaymentTerms, 'chain_id' | 'network'> {
+  const paid_on = Number(network.slice(network.indexOf(':') + 1))
+  return paid_on === chain_id ? { chain_id, network: v1_name } : { chain_id: paid_on, network: networkOf(paid_on)?.v1_name ?? network }
+}
+
 /** An offer is signed again after this time, so that at least three quarters of its validity are left. */
 const OFFER_REUSE_MS = (limits.max_timeout_s * 1_000) / 4
 
@@ -117,16 +125,17 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
   const { catalogue, issuer } = deps.call
   const build = ({ tool, ...offer }: Offer & { tool: Tool }, correction: ChannelCorrection | null = null): Terms => {
     const channel_offer = place.channels === undefined ? undefined : { terms: place.channels, state: correction }
-    const terms = { ...place, ...offer, channel_offer }
+    const terms = { ...place, ...offer, channel_offer, offered: place.networks?.now() }
     const extensions = termsExtensions(description.call(tool), terms.resource, offeredTerms(terms), issuer)
     return { ...terms, described: { service: serviceWords(tool, origins.site_url), extensions } }
   }
   const ready = createChallenges((offer: Offer & { tool: Tool }) => build(offer), UNPAID, {
     now_ms: () => issuer.clock.now_ms(),
+    ways_key: () => place.networks?.now().key ?? '',
     reuse_ms: OFFER_REUSE_MS,
   })
   const endOf = ({ sold, ...settlement }: PaidSettlement) => ({
-    ...place,
+    ...networkNames(settlement.network, place),
     success: true,
     transaction: transactionOf(settlement),
     payer: settlement.payer,
@@ -156,8 +165,11 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
       }
       return x402_reason === null ? ready(offer) : challengeOf(build(offer, channel), x402_reason)
     },
-    failureHeaders: ({ x402_reason, payer }) =>
-      payer === undefined ? {} : paymentResponseHeaders({ ...place, ...NOTHING_MOVED, payer, error_reason: x402_reason ?? UNSAID }),
+    failureHeaders({ x402_reason, payer, network }) {
+      if (payer === undefined) return {}
+      const names = network === undefined ? place : networkNames(network, place)
+      return paymentResponseHeaders({ ...names, ...NOTHING_MOVED, payer, error_reason: x402_reason ?? UNSAID })
+    },
     responseHeaders: (settlement) => (settlement.method === 'credit' ? {} : paymentResponseHeaders(endOf(settlement))),
     response: (settlement) => (settlement.method === 'credit' ? null : v2PaymentResponse(endOf(settlement))),
   }

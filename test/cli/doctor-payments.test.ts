@@ -59,6 +59,35 @@ test('public origins of this machine are told in live mode', async () => {
   assert.equal((await origins(all))?.state, 'ok')
 })
 
+test('each further network has its own checks, named by the network, and its own wallet and coin', async () => {
+  const polygon = await startAnvil({ accounts: 0, chain_id: 137 })
+  const key = generatePrivateKey()
+  const wallet = privateKeyToAccount(key).address
+  await anvil.setBalance(wallet, 10n * ETHER)
+  const networks = [
+    { chain_id: 137, rpc_urls: [`${polygon.rpc_url}/?key=${SECRET}`] },
+    { chain_id: 10, rpc_urls: [polygon.rpc_url] },
+  ]
+  const settings = { ASSAY_GAS_KEY_FILE: await gasFile('networks.key', key), ASSAY_NETWORKS: JSON.stringify(networks) }
+  const poor = await examine(settings)
+  await polygon.setBalance(wallet, 1_000n * ETHER)
+  await polygon.mine()
+  const rich = await examine(settings)
+  await polygon.stop()
+  const of = ({ checks }: typeof poor, name: string) => checks.filter(({ words }) => words.startsWith(`${name}: `))
+  assert.deepEqual(states(of(poor, 'Polygon')), ['rpc ok', 'token ok', 'pay-to ok', 'gas failed', 'batches ok'])
+  assert.deepEqual(states(of(rich, 'Polygon')), ['rpc ok', 'token ok', 'pay-to ok', 'gas ok', 'batches ok'])
+  assert.match(
+    of(rich, 'Polygon')
+      .map(({ words }) => words)
+      .join('\n'),
+    /holds 1000\.000000 POL/,
+  )
+  // The endpoint of another chain.
+  assert.equal(of(rich, 'OP Mainnet')[0]?.state, 'failed')
+  assert.equal(rich.code, 1)
+})
+
 const states = (checks: Checks) => checks.map(({ name, state }) => `${name} ${state}`)
 
 test('a live deployment in order: endpoint, token, pay-to, gas and batch contract', async () => {

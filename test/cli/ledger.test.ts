@@ -53,13 +53,13 @@ test('sums by day, tool and state are exact, and the totals are theirs', async (
   assert.deepEqual(
     sums.map((sum) => Object.values(sum)),
     [
-      ['2026-03-01', 'iban-check', 'refused', 1, '0.005', '5000'],
-      ['2026-03-01', 'iban-check', 'settled', 2, '0.010625', '10625'],
-      ['2026-03-02', 'batch-validate', 'settled', 1, '0.05', '50000'],
-      ['2026-03-02', 'iban-check', 'unknown', 1, '0.007', '7000'],
-      ['2026-03-02', 'invoice', 'settled', 1, '9000000000', '9000000000000000'],
+      ['2026-03-01', 'iban-check', 'refused', 1, '0.005', '5000', 'eip155:8453'],
+      ['2026-03-01', 'iban-check', 'settled', 2, '0.010625', '10625', 'eip155:8453'],
+      ['2026-03-02', 'batch-validate', 'settled', 1, '0.05', '50000', 'eip155:8453'],
+      ['2026-03-02', 'iban-check', 'unknown', 1, '0.007', '7000', 'eip155:8453'],
+      ['2026-03-02', 'invoice', 'settled', 1, '9000000000', '9000000000000000', 'eip155:8453'],
       // 501 times 0.005.
-      ['2026-03-03', 'iban-check', 'claimed', 501, '2.505', '2505000'],
+      ['2026-03-03', 'iban-check', 'claimed', 501, '2.505', '2505000', 'eip155:8453'],
     ],
   )
   // 0.010625 + 0.05 + 9,000,000,000, which no float holds.
@@ -86,11 +86,11 @@ test('people get a table with flush numbers and totals, spreadsheets get CSV', a
   assert.equal(
     csv.stdout,
     [
-      'day,tool,state,count,amount_usdc,amount_minor',
-      '2026-03-01,iban-check,refused,1,0.005,5000',
-      '2026-03-01,iban-check,settled,2,0.010625,10625',
-      '2026-03-02,iban-check,unknown,1,0.007,7000',
-      '2026-03-03,iban-check,claimed,501,2.505,2505000',
+      'day,tool,state,count,amount_usdc,amount_minor,network',
+      '2026-03-01,iban-check,refused,1,0.005,5000,eip155:8453',
+      '2026-03-01,iban-check,settled,2,0.010625,10625,eip155:8453',
+      '2026-03-02,iban-check,unknown,1,0.007,7000,eip155:8453',
+      '2026-03-03,iban-check,claimed,501,2.505,2505000,eip155:8453',
       '',
     ].join('\r\n'),
   )
@@ -151,7 +151,7 @@ test('a row has exactly the fields that are announced', async () => {
   const store = await openStore(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'one.sqlite'))
   const claim = await paymentIn(store, 'settled')
   await store.payments.apply_transitions([{ ...keyOf(claim), to: 'unknown', reason: '=evil', transaction: null }], EPOCH, 1)
-  const row = paymentRow(await found(store, claim))
+  const row = paymentRow(await found(store, claim), 84_532)
   assert.deepEqual(Object.keys(row), [...PAYMENT_FIELDS])
   await store.close()
 })

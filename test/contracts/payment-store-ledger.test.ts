@@ -116,7 +116,7 @@ for (const start of STORE_DRIVERS) {
       for (const payment of payments) {
         const day = payment.created_ms < MIDNIGHT_MS ? '2025-10-08' : '2025-10-09'
         const key = `${day} ${toolOf(payment)} ${payment.state}`
-        const sum = sums.get(key) ?? { day, tool: toolOf(payment), state: payment.state, count: 0, value_minor: 0n }
+        const sum = sums.get(key) ?? { day, tool: toolOf(payment), state: payment.state, asset: null, count: 0, value_minor: 0n }
         sums.set(key, { ...sum, count: sum.count + 1, value_minor: sum.value_minor + payment.value_minor })
       }
       return [...sums.keys()].toSorted().flatMap((key) => sums.get(key) ?? [])

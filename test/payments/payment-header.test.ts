@@ -130,7 +130,7 @@ test('a header that is no Base64 of strict JSON says what is wrong', () => {
     [text.slice(0, 401), /truncated/],
     ['YQ=', /truncated/],
     [text.slice(0, 400), /strict JSON\. Invalid JSON/],
-    ['A'.repeat(8_193), /longer than 8192/],
+    ['A'.repeat(10_241), /longer than 10240/],
     [bytes(0x7b, 0xff, 0x7d), /UTF-8/],
     [bytes(0xed, 0xa0, 0x80), /UTF-8/],
     [base64('{"x402Version":1,"x402Version":2}'), /Duplicate key/],

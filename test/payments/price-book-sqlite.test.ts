@@ -26,6 +26,7 @@ async function sell(store: Store, payer: number, nonce: number, epoch: number, n
     purpose: 'call',
     subject: 'iban-check',
     input_hash: hex(32, 1),
+    asset: null,
     to: hex(20, 2),
     value_minor: 5_000n,
     valid_after_s: 0n,

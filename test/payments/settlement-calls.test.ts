@@ -5,8 +5,7 @@ import { encodeFunctionData, parseAbi, parseSignature, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
 import type { Payment } from '../../src/ports/payments.ts'
-import { isBatchable, batchCall, failedItems, singleCall } from '../../src/service/payments/writer-rules.ts'
-import { createWakeSignal } from '../../src/service/payments/wake-signal.ts'
+import { isBatchable, batchCall, createWakeSignal, failedItems, singleCall } from '../../src/service/payments/writer-rules.ts'
 import { USDC } from '../support/anvil.ts'
 import { authorization, signTransfer } from '../support/authorization.ts'
 import { contract } from '../support/contracts.ts'
@@ -26,6 +25,7 @@ async function payment(change: Partial<Payment> = {}): Promise<Payment> {
     state: 'settling' as const,
     method: 'self' as const,
     settler: null,
+    asset: null,
     account_nonce: null,
     transaction: null,
     network_hash: null,

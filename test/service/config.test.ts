@@ -167,6 +167,57 @@ test('a PostgreSQL store needs the key and the secret that instances share', () 
   assert.equal(settings({ ASSAY_STORE: store, ASSAY_RECEIPT_KEY_FILE: '/k', ASSAY_SECRET_FILE: '/s' }).ASSAY_STORE, store)
 })
 
+test('further networks are read from JSON, with the defaults of their coin', () => {
+  const value = [
+    { chain_id: 137, rpc_urls: ['https://polygon.example/key'] },
+    {
+      chain_id: 42161,
+      rpc_urls: ['https://one.example', 'https://two.example'],
+      gas_key_file: '/k',
+      gas_daily_wei: '7',
+      confirmations: 64,
+    },
+  ]
+  assert.deepEqual(settings({ ...LIVE, ASSAY_NETWORKS: JSON.stringify(value) }).ASSAY_NETWORKS, [
+    {
+      chain_id: 137,
+      rpc_urls: ['https://polygon.example/key'],
+      gas_key_file: '',
+      gas_daily_wei: 50_000_000_000_000_000_000n,
+      confirmations: null,
+    },
+    { chain_id: 42161, rpc_urls: ['https://one.example', 'https://two.example'], gas_key_file: '/k', gas_daily_wei: 7n, confirmations: 64 },
+  ])
+})
+
+test('a fault of a further network is told by its place, and no URL is quoted', () => {
+  const polygon = { chain_id: 137, rpc_urls: ['https://polygon.example/hunter2'] }
+  const wrong: [unknown, RegExp][] = [
+    ['137', /must be a JSON list/],
+    [[137], /network 1: it must be an object/],
+    [[polygon, { ...polygon, chain_id: 5 }], /network 2: chain_id must be one of 8453, /],
+    [[polygon, polygon], /names chain 137 twice/],
+    [[{ ...polygon, rpc_url: 'https://x.example' }], /network 1: rpc_url is not one of/],
+    [[{ ...polygon, rpc_urls: [] }], /rpc_urls must list at least one/],
+    [[{ ...polygon, rpc_urls: ['ftp://hunter2'] }], /rpc_urls must list at least one/],
+    [[{ ...polygon, gas_daily_wei: 5 }], /gas_daily_wei must be/],
+    [[{ ...polygon, gas_key_file: 5 }], /gas_key_file must be/],
+    [[{ ...polygon, confirmations: 0 }], /confirmations must be/],
+    [[{ ...polygon, chain_id: 8453 }], /which is ASSAY_CHAIN_ID already/],
+    [[{ ...polygon, chain_id: 80002 }], /test networks and others cannot be offered together/],
+    [Array.from({ length: 6 }, () => polygon), /at most 5 networks/],
+  ]
+  for (const [value, words] of wrong) {
+    const found = refusal({ ...LIVE, ASSAY_NETWORKS: JSON.stringify(value) })
+    assert.match(found, words, JSON.stringify(value))
+    assert.match(found, /^ASSAY_NETWORKS /)
+    assert.ok(!found.includes('hunter2'), found)
+  }
+  assert.match(refusal({ ASSAY_NETWORKS: JSON.stringify([polygon]) }), /^ASSAY_NETWORKS .*ASSAY_MODE=live/)
+  const payee = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
+  assert.match(refusal({ ...LIVE, ASSAY_PAY_TO: payee, ASSAY_NETWORKS: JSON.stringify([polygon]) }), /the USDC contract of chain 137/)
+})
+
 test('every setting says what it means', () => {
   for (const [name, { meaning }] of Object.entries(SETTINGS)) assert.match(meaning, /\.$/, name)
 })

@@ -7,10 +7,11 @@ import { sandboxFiles } from '../../src/adapters/chain/sandbox-files.ts'
 import { mint, placeCode, placeDepositFactory, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import { inTurn } from './in-turn.ts'
 
-/** Circle's published addresses of USDC on Base and on Base Sepolia. */
+/** Circle's published addresses of USDC on Base, Base Sepolia and Polygon. */
 export const USDC: Readonly<Record<number, `0x${string}`>> = {
   8453: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   84532: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  137: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
 }
 
 export interface AnvilOptions {
@@ -44,6 +45,13 @@ export interface Anvil {
   stop(): Promise<void>
 }
 
+/** The test token is called USD Coin on Base alone, as in its code; here it is also on this chain, where USDC has that name. */
+async function nameAsOnBase(rpc: RpcRequest, token: string, chain_id: number): Promise<void> {
+  const code = String(await rpc('eth_getCode', [token, 'latest']))
+  // PUSH2 8453, where the code compares the chain.
+  await rpc('anvil_setCode', [token, code.replaceAll('612105', `61${chain_id.toString(16).padStart(4, '0')}`)])
+}
+
 /** A chain of its own on a free port, with the test USDC and the batch contract in their places; gone when stopped or when the caller dies. */
 export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei = 10n ** 19n }: AnvilOptions = {}): Promise<Anvil> {
   const token = USDC[chain_id] ?? USDC[8453] ?? '0x'
@@ -55,6 +63,7 @@ export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei =
   const setBalance = async (address: string, wei: bigint) => void (await rpc('anvil_setBalance', [address, `0x${wei.toString(16)}`]))
   await rpc('anvil_setLoggingEnabled', [false])
   await placeCode(rpc_url, token, [])
+  if (chain_id === 137) await nameAsOnBase(rpc, token, chain_id)
   await placeDepositFactory(rpc_url)
   await Promise.all(people.map(({ address }) => setBalance(address, balance_wei)))
   return {

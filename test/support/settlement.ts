@@ -68,7 +68,7 @@ export async function startSettlement(): Promise<SettlementBench> {
   const chain = freshChain()
   const wallet = await newWallet(anvil)
   const pay_to = privateKeyToAccount(generatePrivateKey()).address.toLowerCase() as Hex
-  const source: EvidenceSource = { chain, token: anvil.token.toLowerCase(), finality: { by: 'depth', blocks: 2n } }
+  const source: EvidenceSource = { chain, token: anvil.token.toLowerCase(), assets: [null], finality: { by: 'depth', blocks: 2n } }
   const logged: string[] = []
   let minted: Promise<void> = Promise.resolve()
   const log = loggerInto(logged)
@@ -162,6 +162,7 @@ async function settlingRow({ store, anvil, clock, pay_to, wallet }: Ground, paye
     token_hash: hash32(),
     network_hash: null,
     identifier_hash: null,
+    asset: null,
   }
   const claim = await store.payments.claim({ ...key, ...binding, ...terms, ...claimed })
   if (claim.kind !== 'claimed') throw new Error(`the claim was ${claim.kind}`)

@@ -29,6 +29,7 @@ export function request(changes: Partial<ClaimRequest> = {}): ClaimRequest {
     purpose: 'call',
     subject: 'iban-check',
     input_hash: `0x${'11'.repeat(32)}`,
+    asset: null,
     to: `0x${'22'.repeat(20)}`,
     value_minor: 5_000n,
     valid_after_s: 0n,

@@ -11,10 +11,11 @@ export type GasKeysRead = { ok: true; keys: Uint8Array[] } | { ok: false; messag
 
 /**
  * Reads the private keys of the gas wallets: 64 hexadecimal digits a line, with or without 0x; empty lines and lines that begin with #
- * are skipped. The file must be closed to group and others, because any reader can spend the gas. No message contains any part of a key.
+ * are skipped. The file must be closed to group and others, because any reader can spend the gas. `setting` is the one that names it. No
+ * message contains any part of a key.
  */
-export function readGasKeys(path: string): GasKeysRead {
-  const text = readPrivate(path)
+export function readGasKeys(path: string, setting = 'ASSAY_GAS_KEY_FILE'): GasKeysRead {
+  const text = readPrivate(path, setting)
   if (typeof text !== 'string') return text
   const lines = text.split(/\r?\n/).map((line, index) => ({ line: line.trim(), number: index + 1 }))
   const given = lines.filter(({ line }) => line !== '' && !line.startsWith('#'))
@@ -32,7 +33,7 @@ export function readGasKeys(path: string): GasKeysRead {
 }
 
 /** One open file answers for both, so that what was checked is what is read. */
-function readPrivate(path: string): string | { ok: false; message: string } {
+function readPrivate(path: string, setting: string): string | { ok: false; message: string } {
   let file: number
   try {
     file = openSync(path, 'r')
@@ -43,7 +44,7 @@ function readPrivate(path: string): string | { ok: false; message: string } {
     const { mode, uid, size } = fstatSync(file)
     // Windows has no such bits, and no user ids.
     const own_uid = process.getuid?.()
-    const fault = own_uid === undefined ? null : secretFileFault({ mode, uid }, own_uid, { setting: 'ASSAY_GAS_KEY_FILE', path })
+    const fault = own_uid === undefined ? null : secretFileFault({ mode, uid }, own_uid, { setting, path })
     if (fault !== null) return refused(fault)
     return size > FILE_BYTES_MAX ? refused(`The gas key file ${path} is too long.`) : readFileSync(file, 'utf8')
   } catch {

@@ -50,9 +50,11 @@ export function gasWallet(
   signer: DigestSigner,
   chain_id: number,
   keccak256: ReceiptCrypto['keccak256'] = nobleCrypto.keccak256,
+  account: string = signer.address,
 ): GasWallet {
   return {
     address: signer.address,
+    account,
     sign(transaction) {
       const fields = fieldsOf(transaction, chain_id)
       const signature = fromHex(signer.sign(keccak256(envelope(fields))))

@@ -353,6 +353,12 @@ export const MIGRATIONS: readonly Migration[] = [
     create unique index invoice_bank_entry on invoice (bank_entry) where bank_entry is not null;
   `,
   },
+  /** Token and network of a payment, as CAIP-19; null for USDC on the network of the deployment. */
+  {
+    number: 25,
+    name: 'payment-assets',
+    text: () => `alter table payment add column asset text`,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -23,6 +23,7 @@ const binding = columns({ purpose: word_type('call', 'invoice', 'deposit'), subj
 /** Written by each claim of an authorization, the first and later ones. */
 const claim_terms = columns(
   {
+    asset: nullable(key_type),
     to: key_type,
     value_minor: amount,
     valid_after_s: amount,
@@ -67,6 +68,9 @@ const price_mark = columns({ price_class: key_type, epoch: count, amount_minor: 
 export const PAYMENT_KEY = matched(payment_key)
 const { fence } = progress
 const now = parameter('now_ms', count)
+/** Empty text is the null of USDC on the network of the deployment, ANY_ASSET for all. */
+const asset = parameter('asset', text_type)
+export const ANY_ASSET = '*'
 const limit = parameter('limit', count)
 
 /**
@@ -83,14 +87,15 @@ export function totalOf(sum: { high: bigint; low: bigint } | null | undefined): 
 
 export const READ_IN_FLIGHT = statement(
   'read_in_flight',
-  sql`select ${sumOf('value_minor')} from payment where payer = ${payment.payer} and state in (${literals(IN_FLIGHT_STATES)})`,
+  sql`select ${sumOf('value_minor')} from payment
+    where payer = ${payment.payer} and coalesce(asset, '') = ${asset} and state in (${literals(IN_FLIGHT_STATES)})`,
 )
 
 /** The same payments one by one. */
 export const READ_EACH_IN_FLIGHT = statement(
   'read_each_in_flight',
   sql`select ${selected(pick(payment, 'nonce', 'value_minor'))} from payment
-    where payer = ${payment.payer} and state in (${literals(IN_FLIGHT_STATES)}) limit ${limit}`,
+    where payer = ${payment.payer} and coalesce(asset, '') = ${asset} and state in (${literals(IN_FLIGHT_STATES)}) limit ${limit}`,
 )
 
 const invoice_id = parameter('invoice_id', key_type)
@@ -270,6 +275,7 @@ export const READ_IN_STATE = statement(
   'read_in_state',
   sql`select ${selected(payment)} from payment
     where state = ${payment.state} and final = ${payment.final} and updated_ms < ${parameter('updated_before_ms', count)}
+      and (${asset} = ${raw(`'${ANY_ASSET}'`)} or coalesce(asset, '') = ${asset})
     order by updated_ms, number limit ${limit}`,
 )
 
@@ -302,7 +308,8 @@ const TOOL = `case when p.purpose = 'call' then p.subject else p.purpose end`
 const [tool, state] = [parameter('tool', text_type), parameter('state', text_type)]
 /** Empty text asks for every tool or state. */
 const LEDGER_FILTER = sql`p.created_ms >= ${parameter('from_ms', count)} and p.created_ms < ${parameter('to_ms', count)}
-      and (${tool} = '' or ${raw(TOOL)} = ${tool}) and (${state} = '' or p.state = ${state})`
+      and (${tool} = '' or ${raw(TOOL)} = ${tool}) and (${state} = '' or p.state = ${state})
+      and (${asset} = ${raw(`'${ANY_ASSET}'`)} or coalesce(p.asset, '') = ${asset})`
 const after_ms = parameter('after_ms', count)
 
 export const READ_LEDGER = statement(
@@ -316,9 +323,9 @@ export const READ_LEDGER = statement(
 export const READ_LEDGER_SUMS = statement(
   'read_ledger_sums',
   sql`select ${expression('day', count, 'p.created_ms / 86400000')}, ${expression('tool', key_type, TOOL)},
-      ${selected(pick(payment, 'state'), 'p')}, ${expression('count', count, 'count(*)')}, ${sumOf('p.value_minor')}
+      ${selected(pick(payment, 'state', 'asset'), 'p')}, ${expression('count', count, 'count(*)')}, ${sumOf('p.value_minor')}
     from payment p where ${LEDGER_FILTER}
-    group by 1, 2, 3 order by 1, 2, 3`,
+    group by 1, 2, 3, 4 order by 1, 2, 3, coalesce(p.asset, '')`,
 )
 
 const epoch = parameter('epoch', count)

@@ -50,11 +50,12 @@ function* claim(request: ClaimRequest): Work<ClaimResult> {
 const COMPARED_MAX = 1_000
 
 /** Amount that may still leave the balance of the request. */
-function* inFlight({ payer, nonce, spent = [] }: ClaimRequest): Work<bigint> {
-  const all = sql.totalOf(yield* readFirst(sql.READ_IN_FLIGHT, { payer }))
+function* inFlight({ payer, nonce, asset, spent = [] }: ClaimRequest): Work<bigint> {
+  const held = { payer, asset: asset ?? '' }
+  const all = sql.totalOf(yield* readFirst(sql.READ_IN_FLIGHT, held))
   if (spent.length === 0) return all
   const left = new Set(spent.filter((other) => other !== nonce))
-  const each = yield* readAll(sql.READ_EACH_IN_FLIGHT, { payer, limit: COMPARED_MAX })
+  const each = yield* readAll(sql.READ_EACH_IN_FLIGHT, { ...held, limit: COMPARED_MAX })
   return each.reduce((sum, payment) => (left.has(payment.nonce) ? sum - payment.value_minor : sum), all)
 }
 
@@ -67,8 +68,14 @@ function* isWithinDue({ subject: invoice_id, payer, nonce, value_minor }: ClaimR
   return invoice.voided_ms === null && invoice.bank_paid_ms === null && attributed + under_way + value_minor <= invoice.amount_minor
 }
 
-function isSameBinding(first: Binding, other: Binding): boolean {
-  return first.purpose === other.purpose && first.subject === other.subject && first.input_hash === other.input_hash
+/** An authorization is signed for one token on one network; one with the same nonce for another is another payment. */
+function isSameBinding(first: Binding & Pick<Payment, 'asset'>, other: Binding & Pick<Payment, 'asset'>): boolean {
+  return (
+    first.purpose === other.purpose &&
+    first.subject === other.subject &&
+    first.input_hash === other.input_hash &&
+    first.asset === other.asset
+  )
 }
 
 /** True when the payment was released, or its claimer's time is over. */
@@ -106,8 +113,12 @@ function* releaseAbandoned(now_ms: number, limit: number): Work<number> {
 
 const DAY_MS = 86_400_000
 
-function filterOf({ from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER, tool = '', state }: Omit<LedgerQuery, 'after' | 'limit'>) {
-  return { from_ms, to_ms, tool, state: state ?? '' }
+function filterOf({ from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER, tool = '', state, asset }: Omit<LedgerQuery, 'after' | 'limit'>) {
+  return { from_ms, to_ms, tool, state: state ?? '', asset: assetFilter(asset) }
+}
+
+function assetFilter(asset: string | null | undefined): string {
+  return asset === undefined ? sql.ANY_ASSET : (asset ?? '')
 }
 
 /** In one order, so that two works on PostgreSQL never wait for each other in a circle. */
@@ -145,8 +156,8 @@ export class SqlPaymentStore implements PaymentStore {
     return sql.totalOf(await this.#database.readFirst(sql.READ_UNDER_WAY, { invoice_id, payer: '', nonce: '' }))
   }
 
-  async nonces_in_flight(payer: string, limit: number): Promise<string[]> {
-    return (await this.#database.readAll(sql.READ_EACH_IN_FLIGHT, { payer, limit })).map(({ nonce }) => nonce)
+  async nonces_in_flight(payer: string, asset: string | null, limit: number): Promise<string[]> {
+    return (await this.#database.readAll(sql.READ_EACH_IN_FLIGHT, { payer, asset: asset ?? '', limit })).map(({ nonce }) => nonce)
   }
 
   answer(key: PaymentKey): Promise<StoredAnswer | null> {
@@ -201,13 +212,14 @@ export class SqlPaymentStore implements PaymentStore {
   /** State by state, each in the order of its index: a payment that changes meanwhile is returned once, or next time. */
   async in_states(
     states: readonly PaymentState[],
-    options: { final: boolean | null; updated_before_ms: number; limit: number },
+    options: { final: boolean | null; updated_before_ms: number; limit: number; asset?: string | null },
   ): Promise<Payment[]> {
     const { final: finality, updated_before_ms, limit } = options
+    const asset = assetFilter(options.asset)
     const found = new Map<string, Payment>()
     for (const state of new Set(states)) {
       for (const final of finality === null ? [false, true] : [finality]) {
-        const payments = await this.#database.readAll(sql.READ_IN_STATE, { state, final, updated_before_ms, limit })
+        const payments = await this.#database.readAll(sql.READ_IN_STATE, { state, final, updated_before_ms, asset, limit })
         for (const payment of payments) found.set(payment.payer + payment.nonce, payment)
       }
     }
@@ -283,10 +295,11 @@ export class SqlPaymentStore implements PaymentStore {
 
   async ledger_sums(query: Omit<LedgerQuery, 'after' | 'limit'>): Promise<LedgerSum[]> {
     const sums = await this.#database.readAll(sql.READ_LEDGER_SUMS, filterOf(query))
-    return sums.map(({ day, tool, state, count, ...sum }) => ({
+    return sums.map(({ day, tool, state, asset, count, ...sum }) => ({
       day: new Date(day * DAY_MS).toISOString().slice(0, 10),
       tool,
       state,
+      asset,
       count,
       value_minor: sql.totalOf(sum),
     }))

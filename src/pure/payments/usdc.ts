@@ -2,7 +2,7 @@ import { networkOf } from '../networks.ts'
 
 export const USDC_DECIMALS = 6
 
-/** USDC on one chain; `network` is the name of the chain in x402 version 1. */
+/** USDC on one chain; `network` is the name of the chain in x402 version 1, in CAIP-2 where it has none. */
 export interface UsdcToken {
   chain_id: number
   network: string
@@ -16,7 +16,7 @@ export interface UsdcToken {
 export function usdcOn(chain_id: number): UsdcToken {
   const found = networkOf(chain_id)
   if (found === null) throw new Error(`no USDC is known on chain ${chain_id}`)
-  return { chain_id, network: found.v1_name, ...found.usdc }
+  return { chain_id, network: found.v1_name ?? `eip155:${chain_id}`, ...found.usdc }
 }
 
 /** Formats an amount for people, with at least two decimals: 5000 minor units are "0.005", 49000000 are "49.00". */

@@ -100,6 +100,8 @@ export interface PaymentRequired {
   x402_reason: string | null
   /** Payer of a settlement that failed. */
   payer?: string
+  /** Network of the payment in CAIP-2, where it is not that of the deployment. */
+  network?: string
   /** State of a payment channel from which the client signs the next voucher. */
   channel?: ChannelCorrection
 }

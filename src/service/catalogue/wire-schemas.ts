@@ -186,7 +186,7 @@ function termsSchema(): Record<string, JsonSchema> {
   const text = { type: 'string' }
   const entry = {
     scheme: { const: 'exact' },
-    network: { enum: NETWORKS.map(({ v1_name }) => v1_name) },
+    network: { enum: NETWORKS.map(({ v1_name }) => v1_name).filter((name) => name !== null) },
     maxAmountRequired: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC.' },
     resource: text,
     description: text,
@@ -199,7 +199,11 @@ function termsSchema(): Record<string, JsonSchema> {
   const outputSchema = { type: 'object', description: 'How the resource is called and what it answers, for catalogues; absent over MCP.' }
   const properties = { ...entry, outputSchema }
   const accepted = { type: 'object', properties, required: Object.keys(entry), additionalProperties: false }
-  return { x402Version: { const: 1 }, error: text, accepts: { type: 'array', minItems: 1, maxItems: 1, items: accepted } }
+  return {
+    x402Version: { const: 1 },
+    error: text,
+    accepts: { type: 'array', minItems: 1, maxItems: 1 + limits.further_networks, items: accepted },
+  }
 }
 
 export type JsonSchema = Record<string, unknown>

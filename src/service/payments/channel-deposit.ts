@@ -181,6 +181,7 @@ function depositRequest(
     subject: payment.channel_id,
     input_hash: payment.channel_id,
     price_class: 'deposit',
+    asset: null,
     to: AUTHORIZATION_COLLECTOR,
     value_minor: amount_minor,
     valid_after_s,

@@ -213,6 +213,7 @@ async function charge(
   await payments.reach('after_charge')
   const row = {
     ...charged,
+    asset: null,
     method: 'channel',
     purpose: 'call',
     transaction: null,

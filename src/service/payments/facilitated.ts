@@ -4,7 +4,15 @@ import { normaliseSignature } from '../../pure/payments/eip3009.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { type Evidence, chainEvidence, type EvidenceSource, settlementProof, type Settler, type SettleResult } from './settlement.ts'
+import {
+  type Evidence,
+  chainEvidence,
+  type EvidenceSource,
+  settlementProof,
+  tokenOf,
+  type Settler,
+  type SettleResult,
+} from './settlement.ts'
 import { EPOCH_MS } from './price-book.ts'
 import { transitionFor, pickPaymentKey } from './wallet-send.ts'
 
@@ -185,7 +193,7 @@ async function awaitEvidence(
 async function readEvidence({ source }: FacilitatedOptions, payment: Payment): Promise<Evidence | null> {
   try {
     const receipt = payment.transaction === null ? null : await source.chain.receipt(payment.transaction)
-    const at = receipt === null ? null : settlementProof(receipt, payment, source.token)
+    const at = receipt === null ? null : settlementProof(receipt, payment, tokenOf(source, payment))
     return at === null ? await chainEvidence(source, payment) : { kind: 'settled', at }
   } catch {
     return null

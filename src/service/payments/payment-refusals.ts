@@ -1,3 +1,4 @@
+import { assetNetwork } from '../../pure/networks.ts'
 import type { Payment } from '../../ports/payments.ts'
 import { CHANNEL_ERRORS, type ChannelError, type ChannelState } from '../../pure/payments/channels.ts'
 import { limits } from '../limits.ts'
@@ -12,6 +13,8 @@ export interface PaymentRefusal {
   x402_reason: string | null
   /** Set when a settlement was tried and failed. */
   payer?: string
+  /** Network of the payment in CAIP-2, where it is not that of the deployment. */
+  network?: string
   /** State of a payment channel from which the client signs the next voucher. */
   channel?: ChannelCorrection
 }
@@ -186,7 +189,12 @@ export function settlementFailed(payment: Payment, now_s: number): PaymentRefusa
     charged: isLive ? 'unknown' : false,
     extra: { reason, transaction: payment.transaction, ...(isLive && { valid_before, status_url }) },
   })
-  return { ...refusedPayment(found, 'invalid_exact_evm_transaction_failed'), payer: payment.payer }
+  const network = assetNetwork(payment.asset)
+  return {
+    ...refusedPayment(found, 'invalid_exact_evm_transaction_failed'),
+    payer: payment.payer,
+    ...(network === null ? {} : { network }),
+  }
 }
 
 function failureText({ reason, transaction }: Payment): string {

@@ -96,7 +96,10 @@ export interface SplitAnswer {
 interface ResultParts extends ResendParts {
   store: PaymentStore
   inFlightClaims: InFlight<PaymentKey, Payment>
+  /** Network of the deployment, on which payments without an asset are. */
   chain_id: number
+  /** Token that these parts take, as in the row of a payment. */
+  asset: string | null
   digest(authorization: Authorization): Uint8Array
   crypto: Pick<ReceiptCrypto, 'recover' | 'keccak256Hex'>
 }
@@ -182,7 +185,7 @@ export async function replayPayment(
   if (!isSignedByPayer(parts, found, authorization)) return refusals.signatureMismatch()
   const denied = await deniedAccess(parts, found, resend)
   if (denied !== null) return denied
-  if (!isBoundTo(found, bound, authorization)) {
+  if (found.asset !== parts.asset || !isBoundTo(found, bound, authorization)) {
     return (await bound.countMismatch(key)) ? refusals.boundToOtherRequest() : refusals.tooManyMismatches()
   }
   if (mayClaimAgain(found, parts.clock.now_ms())) return null
@@ -361,6 +364,7 @@ export function claimRequest(
   return {
     ...key,
     ...purpose,
+    asset: parts.asset,
     to,
     value_minor,
     valid_after_s,

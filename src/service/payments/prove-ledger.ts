@@ -286,6 +286,8 @@ interface LedgerProofSource {
   chain: Pick<Chain, 'head' | 'header' | 'logs' | 'receipt'>
   /** Address of the token, lower case. */
   token: string
+  /** Its asset in the rows; left out, that of USDC on the network of the deployment. */
+  asset?: string | null
   pay_to: string
   /** Called with the last block that has been read, and with the head. */
   onProgress(block: bigint, head: bigint): void
@@ -309,13 +311,14 @@ export interface ProvedLedger extends LedgerProof {
  * end, so that a running service does not disturb the proof. Rejects as store and chain do, and with a ChainMovedError.
  */
 export async function proveLedger(source: LedgerProofSource): Promise<ProvedLedger> {
-  const [first] = await source.payments.ledger({ limit: 1 })
+  const asset = source.asset ?? null
+  const [first] = await source.payments.ledger({ asset, limit: 1 })
   const run = new ProofRun(source, await source.chain.head())
   if (first === undefined) return run.finish(null, null)
   const to_block = run.head.number
   const early = await blockBefore(source.chain, Math.floor(first.created_ms / 1_000) - CLOCK_SKEW_S)
   const from_block = early < to_block ? early : to_block
-  const pages = ledgerPages(source.payments, { state: 'settled', limit: PAGE_ROWS })
+  const pages = ledgerPages(source.payments, { state: 'settled', asset, limit: PAGE_ROWS })
   for await (const part of transfersTo(source, from_block, to_block)) {
     for (const transfer of part.transfers) run.takeTransfer(transfer)
     await run.takeRows(pages, part.to_block)
@@ -381,7 +384,8 @@ class ProofRun {
     }
     for (const transfer of comparison.unmatchedTransfers()) {
       const { from: payer, nonce } = transfer
-      const row = nonce === null ? null : await this.#source.payments.find({ payer, nonce })
+      const known = nonce === null ? null : await this.#source.payments.find({ payer, nonce })
+      const row = known?.asset === (this.#source.asset ?? null) ? known : null
       if (row?.state === 'settled' && row.to === this.#source.pay_to && !this.#isNewer(row)) comparison.addRow(row)
       else comparison.rejectTransfer(transfer, row?.state ?? null)
     }

@@ -2,7 +2,16 @@ import { isChainFault } from '../chain-fault.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { type Evidence, chainEvidence, type EvidenceSource, finalHeader, settlementProof, usedStates } from './settlement.ts'
+import {
+  type Evidence,
+  chainEvidence,
+  type EvidenceSource,
+  finalHeader,
+  inStatesOf,
+  settlementProof,
+  tokenOf,
+  usedStates,
+} from './settlement.ts'
 import type { PaymentTransition, Payment, PaymentKey } from '../../ports/payments.ts'
 import { transitionFor, pickPaymentKey, lostIfAnswered, REORGANISED } from './wallet-send.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
@@ -45,7 +54,7 @@ interface RecheckedPayments {
  */
 async function watchRefused({ store, source, clock, log }: ReconcileParts, rules: ReconcileRules): Promise<RecheckedPayments> {
   const options = { final: false, updated_before_ms: clock.now_ms() - rules.recheck_ms, limit: rules.rows }
-  const rows = await store.payments.in_states(['refused'], options)
+  const rows = await inStatesOf(store, source, ['refused'], options)
   const found: RecheckedPayments = { transitions: [], final: [] }
   if (rows.length === 0) return found
   const final = await finalHeader(source)
@@ -79,7 +88,7 @@ interface Rechecked {
  */
 async function recheckSettled({ store, source, clock }: ReconcileParts, rules: ReconcileRules): Promise<Rechecked> {
   const options = { final: false, updated_before_ms: clock.now_ms() - rules.recheck_ms, limit: rules.rows }
-  const rows = await store.payments.in_states(['settled'], options)
+  const rows = await inStatesOf(store, source, ['settled'], options)
   const byBlock = Map.groupBy(rows, ({ block_number }) => block_number ?? 0)
   const numbers = oldestAndNewest(
     [...byBlock.keys()].toSorted((one, other) => one - other),
@@ -115,9 +124,9 @@ async function headersOf(chain: ReconcileParts['source']['chain'], numbers: numb
   return headers
 }
 
-async function movedOrGone({ chain, token }: ReconcileParts['source'], row: Payment): Promise<PaymentTransition[]> {
-  const receipt = row.transaction === null ? null : await chain.receipt(row.transaction)
-  const settled_at = receipt === null ? null : settlementProof(receipt, row, token)
+async function movedOrGone(source: ReconcileParts['source'], row: Payment): Promise<PaymentTransition[]> {
+  const receipt = row.transaction === null ? null : await source.chain.receipt(row.transaction)
+  const settled_at = receipt === null ? null : settlementProof(receipt, row, tokenOf(source, row))
   // The node contradicts itself: it reports the block with another hash, or no block, but still the receipt in it.
   if (settled_at !== null && settled_at.block_hash === row.block_hash) return []
   const gone: PaymentTransition = { ...pickPaymentKey(row), to: 'unknown', reason: REORGANISED, transaction: row.transaction }
@@ -176,10 +185,10 @@ export async function reconcile(parts: ReconcileParts): Promise<ReconcileSummary
   return summary
 }
 
-async function openRows({ store }: ReconcileParts, rules: ReconcileRules, now_ms: number): Promise<Payment[]> {
+async function openRows({ store, source }: ReconcileParts, rules: ReconcileRules, now_ms: number): Promise<Payment[]> {
   const limit = rules.rows
-  const unknown = await store.payments.in_states(['unknown'], { final: null, updated_before_ms: ANY_TIME_MS, limit })
-  const settling = await store.payments.in_states(['settling'], { final: null, updated_before_ms: now_ms - rules.settling_ms, limit })
+  const unknown = await inStatesOf(store, source, ['unknown'], { final: null, updated_before_ms: ANY_TIME_MS, limit })
+  const settling = await inStatesOf(store, source, ['settling'], { final: null, updated_before_ms: now_ms - rules.settling_ms, limit })
   return [...unknown, ...settling]
 }
 
@@ -227,7 +236,7 @@ async function applyTransitions(
   for (const [index, transition] of transitions.entries()) if (moved[index] === true) summary[transition.to]++
 }
 
-async function overdueRows({ store }: ReconcileParts, rules: ReconcileRules, now_ms: number): Promise<number> {
+async function overdueRows({ store, source }: ReconcileParts, rules: ReconcileRules, now_ms: number): Promise<number> {
   const options = { final: null, updated_before_ms: now_ms - rules.overdue_ms, limit: rules.rows }
-  return (await store.payments.in_states(['settling', 'unknown'], options)).length
+  return (await inStatesOf(store, source, ['settling', 'unknown'], options)).length
 }

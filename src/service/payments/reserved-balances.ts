@@ -44,7 +44,7 @@ export async function claimWithinBalance(
 ): Promise<ClaimResult> {
   const first = await store.claim(request)
   if (first.kind !== 'over_reserved') return first
-  const now = await payerBalances(request.payer, await store.nonces_in_flight(request.payer, NONCES_READ_MAX))
+  const now = await payerBalances(request.payer, await store.nonces_in_flight(request.payer, request.asset, NONCES_READ_MAX))
   return now === null ? first : store.claim({ ...request, ...now })
 }
 
@@ -65,14 +65,17 @@ interface PayerStatusParts {
   clock: Clock
   sealer: Sealer
   settler: Pick<Settler, 'gas_share'>
+  /** Network whose gas is counted, whose coin differs from that of others; left out, that of the deployment. */
+  network?: string
 }
 
 const DAY_MS = 86_400_000
 
-export function createPayerStatus({ store, clock, sealer, settler }: PayerStatusParts): PayerStatus {
+export function createPayerStatus({ store, clock, sealer, settler, network }: PayerStatusParts): PayerStatus {
   const dayOf = (now_ms: number) => Math.floor(now_ms / DAY_MS)
   // Hashed with the day, so that a network cannot be followed from day to day.
-  const gasShareAccount = (address: string, day: number) => `share:${sealer.token(`gas share|${day}|${widerNetwork(address)}`)}`
+  const place = network === undefined ? '' : `|${network}`
+  const gasShareAccount = (address: string, day: number) => `share:${sealer.token(`gas share|${day}|${widerNetwork(address)}${place}`)}`
   return {
     async refusal(payer, address) {
       const now_ms = clock.now_ms()

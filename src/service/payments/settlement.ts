@@ -1,4 +1,6 @@
-import type { Payment, PaymentKey, SettledAt } from '../../ports/payments.ts'
+import type { Payment, PaymentKey, PaymentStore, SettledAt } from '../../ports/payments.ts'
+import type { PaymentState } from '../../pure/payments/states.ts'
+import { assetNetwork, assetToken } from '../../pure/networks.ts'
 import type { ChannelState } from '../../pure/payments/channels.ts'
 import type { BlockHeader, Chain, TransactionReceipt } from '../../ports/chain.ts'
 import {
@@ -57,9 +59,12 @@ export interface Pending extends PaymentKey {
   token: string
 }
 
-export function settlementOf(payment: Pick<Payment, 'method' | 'transaction' | 'payer' | 'value_minor'>, chain_id: number): Settlement {
+export function settlementOf(
+  payment: Pick<Payment, 'asset' | 'method' | 'transaction' | 'payer' | 'value_minor'>,
+  chain_id: number,
+): Settlement {
   return {
-    network: `eip155:${chain_id}`,
+    network: assetNetwork(payment.asset) ?? `eip155:${chain_id}`,
     transaction: payment.method === 'channel' ? null : (payment.transaction ?? ''),
     payer: payment.payer,
     amount_minor: payment.value_minor.toString(),
@@ -198,9 +203,27 @@ export type Finality = { by: 'tag' } | { by: 'depth'; blocks: bigint }
 
 export interface EvidenceSource {
   chain: Pick<Chain, 'head' | 'header' | 'read' | 'receipt' | 'logs'>
-  /** Address of the token, lower case. */
+  /** Address of the token of payments without an asset, lower case. */
   token: string
+  /** Assets of the payments on this chain; null for USDC on the network of the deployment. */
+  assets: readonly (string | null)[]
   finality: Finality
+}
+
+/** Returns the payments of this chain in these states, so that those of another chain never take the place of one of them. */
+export async function inStatesOf(
+  store: { payments: Pick<PaymentStore, 'in_states'> },
+  { assets }: Pick<EvidenceSource, 'assets'>,
+  states: readonly PaymentState[],
+  options: { final: boolean | null; updated_before_ms: number; limit: number },
+): Promise<Payment[]> {
+  const found = await Promise.all(assets.map((asset) => store.payments.in_states(states, { ...options, asset })))
+  return found.flat()
+}
+
+/** Returns the address of the token of a payment, lower case. */
+export function tokenOf({ token }: Pick<EvidenceSource, 'token'>, { asset }: Pick<Payment, 'asset'>): string {
+  return asset === null ? token : assetToken(asset)
 }
 
 /** Returns the newest final block; null when there is none yet. */
@@ -234,7 +257,11 @@ export async function usedStates(source: EvidenceSource, payments: readonly Paym
   const used: (boolean | null)[] = []
   for (let index = 0; index < payments.length; index += READS_AT_ONCE) {
     const some = payments.slice(index, index + READS_AT_ONCE)
-    const reads = some.map(({ payer, nonce }) => ({ kind: 'call' as const, to: source.token, data: authorizationStateCall(payer, nonce) }))
+    const reads = some.map((payment) => ({
+      kind: 'call' as const,
+      to: tokenOf(source, payment),
+      data: authorizationStateCall(payment.payer, payment.nonce),
+    }))
     const results = await source.chain.read(reads, at)
     for (const place of some.keys()) {
       const result = results[place]
@@ -259,14 +286,14 @@ export async function chainEvidence(source: EvidenceSource, payment: Payment, us
 
 async function usedEvidence(source: EvidenceSource, payment: Payment): Promise<Evidence> {
   const known = payment.transaction === null ? null : await source.chain.receipt(payment.transaction)
-  const mine = known === null ? null : settlementProof(known, payment, source.token)
+  const mine = known === null ? null : settlementProof(known, payment, tokenOf(source, payment))
   if (mine !== null) return { kind: 'settled', at: mine }
   const from_block = await blockBefore(source.chain, Math.floor(payment.created_ms / 1_000) - CLOCK_SKEW_S)
   const transaction = await findLog(source, payment, AUTHORIZATION_USED_TOPIC, from_block)
   if (transaction !== null) {
     const receipt = await source.chain.receipt(transaction)
     if (receipt === null) return { kind: 'open', used: true }
-    const at = settlementProof(receipt, payment, source.token)
+    const at = settlementProof(receipt, payment, tokenOf(source, payment))
     return at === null ? { kind: 'used_without_transfer', reason: 'authorization_used_elsewhere', transaction } : { kind: 'settled', at }
   }
   const cancelled = await findLog(source, payment, AUTHORIZATION_CANCELED_TOPIC, from_block)
@@ -293,7 +320,7 @@ async function findLog(source: EvidenceSource, payment: Payment, topic: string, 
   for (let from = first; from <= head; from += LOG_BLOCKS) {
     const to_block = from + LOG_BLOCKS - 1n < head ? from + LOG_BLOCKS - 1n : head
     const topics = [topic, addressTopic(payment.payer), payment.nonce]
-    const [log] = await source.chain.logs({ address: source.token, topics, from_block: from, to_block })
+    const [log] = await source.chain.logs({ address: tokenOf(source, payment), topics, from_block: from, to_block })
     if (log !== undefined) return log.transaction_hash
   }
   return null

@@ -1,3 +1,4 @@
+import { networkOf } from '../../pure/networks.ts'
 import { cutText } from '../../pure/cut-text.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { limits } from '../limits.ts'
@@ -27,6 +28,14 @@ export interface PaymentTerms {
   network: string
   /** Terms of payment channels; absent where the scheme batch-settlement is not offered. */
   channels?: ChannelTerms
+  /** Networks of calls; absent where there is only this one. */
+  networks?: OfferedNetworks
+}
+
+/** Networks on which calls can be paid now. */
+export interface OfferedNetworks {
+  /** `primary`: the network of the deployment is among them. `key` changes whenever one comes or goes. */
+  now(): { primary: boolean; further: readonly PaymentTerms[]; key: string }
 }
 
 /** Terms of the scheme batch-settlement in addition to those of all payments. */
@@ -53,6 +62,8 @@ export interface Offer {
   amount_minor: bigint
   /** Schema of the call, for version 1 clients and catalogues; undefined when the resource is not an HTTP endpoint. */
   output_schema?: Record<string, unknown> | undefined
+  /** Networks of a call; left out, the network of the terms alone. */
+  offered?: ReturnType<OfferedNetworks['now']> | undefined
   /** Of version 2, in addition to the scheme exact. */
   channel_offer?: ChannelOffer | undefined
   /** Of version 2: names of the service for catalogues, and the extensions, which a client sends back with its payment. */
@@ -96,20 +107,28 @@ export function v2PaymentRequired(terms: Terms, error: string) {
   }
 }
 
-/** Ways to pay, in the order of preference. */
-function acceptedWays({ amount_minor, pay_to, token, chain_id, channel_offer }: Terms) {
-  const common = {
+/** Ways to pay, in the order of preference: those on the network of the deployment first, since clients take the first that they can. */
+function acceptedWays({ offered, channel_offer, ...terms }: Terms) {
+  const further = offered?.further.map((other) => exactEntry(other, terms.amount_minor)) ?? []
+  if (offered?.primary === false) return further
+  const { extra, scheme: _, ...common } = exactEntry(terms, terms.amount_minor)
+  return [
+    { scheme: SCHEME, ...common, extra },
+    ...(channel_offer === undefined ? [] : [channelEntry(common, extra, channel_offer)]),
+    ...further,
+  ]
+}
+
+function exactEntry({ chain_id, token, pay_to }: PaymentTerms, amount_minor: bigint) {
+  return {
+    scheme: SCHEME,
     network: caip2(chain_id),
     amount: amount_minor.toString(),
     asset: token.address,
     payTo: checksumAddress(pay_to),
     maxTimeoutSeconds: limits.max_timeout_s,
+    extra: { name: token.name, version: token.version },
   }
-  const domain = { name: token.name, version: token.version }
-  return [
-    { scheme: SCHEME, ...common, extra: domain },
-    ...(channel_offer === undefined ? [] : [channelEntry(common, domain, channel_offer)]),
-  ]
 }
 
 function channelEntry<Common extends { amount: string }>(common: Common, domain: { name: string; version: string }, offer: ChannelOffer) {
@@ -169,28 +188,26 @@ export function offeredTerms(terms: Terms): OfferedTerms[] {
  * Builds the members for the body of a 402. Clients ignore other members next to them, but reject all entries when they cannot read one.
  */
 export function v1PaymentRequired(terms: Terms, error: string) {
-  const { resource, description, amount_minor, pay_to, token, network, output_schema } = terms
+  const { resource, description, amount_minor, output_schema, offered } = terms
   // Clients of version 1 refuse null here.
   const schema = output_schema === undefined ? {} : { outputSchema: output_schema }
-  return {
-    x402Version: 1 as const,
-    error,
-    accepts: [
-      {
-        scheme: SCHEME,
-        network,
-        maxAmountRequired: amount_minor.toString(),
-        resource,
-        description: shortened(description),
-        mimeType: 'application/json',
-        ...schema,
-        payTo: checksumAddress(pay_to),
-        maxTimeoutSeconds: limits.max_timeout_s,
-        asset: token.address,
-        extra: { name: token.name, version: token.version },
-      },
-    ],
-  }
+  const entryOf = ({ network, pay_to, token }: PaymentTerms) => ({
+    scheme: SCHEME,
+    network,
+    maxAmountRequired: amount_minor.toString(),
+    resource,
+    description: shortened(description),
+    mimeType: 'application/json',
+    ...schema,
+    payTo: checksumAddress(pay_to),
+    maxTimeoutSeconds: limits.max_timeout_s,
+    asset: token.address,
+    extra: { name: token.name, version: token.version },
+  })
+  // A network without a name in version 1 would make its clients reject all entries, and so would an empty list.
+  const further = offered?.further.filter(({ chain_id }) => networkOf(chain_id)?.v1_name != null) ?? []
+  const ways = offered?.primary === false && further.length > 0 ? further : [terms, ...further]
+  return { x402Version: 1 as const, error, accepts: ways.map(entryOf) }
 }
 
 /** Builds the value of PAYMENT-REQUIRED. */
@@ -212,6 +229,8 @@ export type Challenges<Offered extends Offer> = (offer: Offered) => Challenge
 
 interface ChallengeCache {
   now_ms(): number
+  /** Changes when the ways to pay change; left out, they never do. */
+  ways_key?: () => string
   /** Time for which a challenge is reused. */
   reuse_ms: number
   max_cached?: number
@@ -224,11 +243,11 @@ interface ChallengeCache {
 export function createChallenges<Offered extends Offer>(
   build: (offer: Offered) => Terms,
   error: string,
-  { now_ms, reuse_ms, max_cached = CHALLENGES_CACHED }: ChallengeCache,
+  { now_ms, reuse_ms, ways_key = () => '', max_cached = CHALLENGES_CACHED }: ChallengeCache,
 ): Challenges<Offered> {
   const cached = new Map<string, { challenge: Challenge; made_ms: number }>()
   return (offer) => {
-    const key = `${offer.amount_minor} ${offer.resource}`
+    const key = `${offer.amount_minor} ${offer.resource} ${ways_key()}`
     const found = cached.get(key)
     const age_ms = found === undefined ? reuse_ms : now_ms() - found.made_ms
     // A negative age is that of a clock that was set back.
@@ -324,11 +343,12 @@ export type TermsMatch = { ok: true } | PaymentFault<MismatchCode>
  * money; the terms that version 2 repeats must agree with it. Order and reasons are those of the facilitator in @x402/evm 2.27.0.
  */
 export function matchTerms(payment: X402Payment, acceptable: AcceptableTerms): TermsMatch {
-  const { chain_id, network } = acceptable
+  const { chain_id, network, networks } = acceptable
   if (payment.network !== network && payment.network !== caip2(chain_id)) {
+    const others = networks?.now().further.map((other) => `, ${other.network} (${caip2(other.chain_id)})`) ?? []
     return paymentFault(
       'NETWORK_MISMATCH',
-      `Payments are accepted on ${network} (${caip2(chain_id)}) only.`,
+      `Payments are accepted on ${network} (${caip2(chain_id)})${others.join('')} only.`,
       'invalid_exact_evm_network_mismatch',
     )
   }

@@ -15,7 +15,7 @@ import {
   feesFor,
   type GasBudget,
 } from './writer-rules.ts'
-import { type Evidence, chainEvidence, settlementProof, usedStates } from './settlement.ts'
+import { type Evidence, chainEvidence, settlementProof, tokenOf, usedStates } from './settlement.ts'
 
 /** Reason of an unknown payment whose block a reorganisation removed; its transaction is sent again. */
 export const REORGANISED = 'reorganised'
@@ -37,7 +37,7 @@ async function outcomeOfMined(
   { sending, payments }: OpenSending,
   receipt: TransactionReceipt,
 ): Promise<SendingOutcome | null> {
-  const proofs = payments.map((payment) => settlementProof(receipt, payment, deps.source.token))
+  const proofs = payments.map((payment) => settlementProof(receipt, payment, tokenOf(deps.source, payment)))
   const transitions = payments.flatMap((payment, index): PaymentTransition[] => {
     const settled_at = proofs[index] ?? null
     return settled_at === null ? [] : [{ ...pickPaymentKey(payment), to: 'settled', settled_at }]
@@ -120,7 +120,8 @@ export function pickPaymentKey({ payer, nonce }: PaymentKey): PaymentKey {
 
 /** Returns the most likely reason for the refusal from the state at that block, which separates acts of the payer from outside causes. */
 async function refusalReason(deps: WriterDeps, payment: Payment, receipt: TransactionReceipt): Promise<string> {
-  const { chain, token } = deps.source
+  const { chain } = deps.source
+  const token = tokenOf(deps.source, payment)
   const header = await chain.header(receipt.block_number)
   if (header !== null && BigInt(header.timestamp_s) >= payment.valid_before_s) return EXPIRED
   const calldata = [PAUSED_CALL, blacklistedCall(payment.payer), blacklistedCall(payment.to), balanceCall(payment.payer)]
@@ -155,7 +156,7 @@ async function plugGap(deps: WriterDeps, state: WriterState, account_nonce: numb
 
 /** Returns the first account nonce that is used neither in the store nor on the chain. */
 async function nextNonce({ store: { payments }, sender, wallet }: WriterDeps): Promise<number> {
-  const [stored, mined] = await Promise.all([payments.last_account_nonce(wallet.address), sender.account_nonce(wallet.address)])
+  const [stored, mined] = await Promise.all([payments.last_account_nonce(wallet.account), sender.account_nonce(wallet.address)])
   return Math.max(mined, stored === null ? 0 : stored + 1)
 }
 
@@ -169,7 +170,7 @@ async function storeSending(
 ): Promise<void> {
   const now_ms = deps.clock.now_ms()
   const attempt = attemptOf(deps, { ...call, account_nonce }, fees)
-  const sending = { ...call, wallet: deps.wallet.address, account_nonce, created_ms: now_ms }
+  const sending = { ...call, wallet: deps.wallet.account, account_nonce, created_ms: now_ms }
   const write = deps.store.payments.add_sending(sending, attempt, payments.map(pickPaymentKey), state.guard)
   await requireWrite(write, 'the store did not take the transaction')
   if (account_nonce >= (state.next_nonce ?? 0)) state.next_nonce = account_nonce + 1
@@ -312,10 +313,10 @@ async function replace(deps: WriterDeps, state: WriterState, open: OpenSending, 
 async function fillGap(deps: WriterDeps, state: WriterState, mined: number): Promise<void> {
   const { wallet, store, log } = deps
   const first = state.open[0]?.sending.account_nonce ?? mined
-  log.warn({ wallet: wallet.address, from: mined, to: first }, 'account nonces are missing on the chain')
+  log.warn({ wallet: wallet.account, from: mined, to: first }, 'account nonces are missing on the chain')
   let reopened = false
   for (let nonce = mined; nonce < Math.min(first, mined + GAP_MAX); nonce++) {
-    if (await store.payments.reopen_sending(wallet.address, nonce, state.guard)) reopened = true
+    if (await store.payments.reopen_sending(wallet.account, nonce, state.guard)) reopened = true
     else await plugGap(deps, state, nonce, selfTransfer(wallet.address))
   }
   if (reopened) throw new StaleWriterStateError('a finished transaction is open again')
@@ -382,7 +383,7 @@ async function finishLost(deps: WriterDeps, state: WriterState, open: OpenSendin
   if (outcome === null) return
   const { account_nonce } = open.sending
   deps.log.error(
-    { wallet: deps.wallet.address, account_nonce },
+    { wallet: deps.wallet.account, account_nonce },
     'an account nonce was used by a transaction that this service does not know',
   )
   await writeOutcome(deps, state, open, outcome, false)

@@ -1,5 +1,5 @@
 import { DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
-import type { PaymentTransition, Payment, WalletSending, PaymentKey } from '../../ports/payments.ts'
+import type { PaymentTransition, Payment, WalletSending } from '../../ports/payments.ts'
 import {
   isBatchable,
   batchCall,
@@ -8,6 +8,8 @@ import {
   deployCall,
   singleCall,
   createGasBudget,
+  createWaiters,
+  createWakeSignal,
   type GasBudget,
   type GasReadiness,
   type GasStatus,
@@ -16,12 +18,22 @@ import {
   type OpenSending,
   type CallSource,
   StaleWriterStateError,
+  type Waiters,
   type WriterDeps,
   type WriterState,
   WRITER_RULES,
   type WriterRules,
 } from './writer-rules.ts'
-import { chainEvidence, usedStates, type Finality, type FaultHook, type Settler, type SettleResult } from './settlement.ts'
+import {
+  chainEvidence,
+  inStatesOf,
+  tokenOf,
+  usedStates,
+  type Finality,
+  type FaultHook,
+  type Settler,
+  type SettleResult,
+} from './settlement.ts'
 import { broadcast, transitionFor, hasTimeToSettle, pickPaymentKey, REORGANISED, sendNew, trackSendings } from './wallet-send.ts'
 import { ANY_TIME_MS } from './reconcile.ts'
 import type { Chain, ChainSender } from '../../ports/chain.ts'
@@ -30,7 +42,6 @@ import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
-import { createWakeSignal } from './wake-signal.ts'
 
 /** Interval between checks for a missing batch contract. */
 const BATCH_CHECK_MS = 10_000
@@ -49,7 +60,7 @@ async function sendWaiting(deps: WriterDeps, state: WriterState, budget: GasBudg
   const resting_ms = () => (state.open.length > 0 ? rules.poll_ms : rules.idle_ms)
   for (;;) {
     if (state.open.length >= rules.open_max) return rules.poll_ms
-    const waiting = await store.payments.waiting(wallet.address, LOOK_AHEAD_BATCHES * rules.batch_items)
+    const waiting = await store.payments.waiting(wallet.account, LOOK_AHEAD_BATCHES * rules.batch_items)
     const [oldest] = waiting
     if (oldest === undefined) return resting_ms()
     const left_ms = gatheringLeft(oldest, rules.gather_ms, clock.now_ms())
@@ -79,7 +90,9 @@ function costOf({ open }: WriterState): bigint {
 function groupPayments({ batch, rules }: WriterDeps, state: WriterState, waiting: readonly Payment[]): Payment[][] {
   const isShared = (payment: Payment) =>
     batch !== null && state.batch_there && isBatchable(payment) && !state.settle_alone.has(paymentKeyText(payment))
-  const shared = waiting.filter(isShared).slice(0, rules.batch_items)
+  // A batch moves one token: that of the oldest payment.
+  const batchable = waiting.filter(isShared)
+  const shared = batchable.filter(({ asset }) => asset === batchable[0]?.asset).slice(0, rules.batch_items)
   const singles = waiting.filter((payment) => !isShared(payment))
   const open_singles = state.open.filter(({ sending }) => sending.kind !== 'batch').length
   const slots = Math.min(rules.open_singles_max - open_singles, rules.open_max - state.open.length - (shared.length > 0 ? 1 : 0))
@@ -101,9 +114,9 @@ async function sendGroups(deps: WriterDeps, state: WriterState, groups: Payment[
 
 function callFor({ batch, source }: WriterDeps, state: WriterState, payments: Payment[]): WalletCall {
   const [only] = payments
-  if (only !== undefined && payments.length === 1) return singleCall(source.token, only)
-  if (batch === null || !state.batch_there) throw new Error('there is no batch contract')
-  return batchCall(batch, source.token, payments)
+  if (only !== undefined && payments.length === 1) return singleCall(tokenOf(source, only), only)
+  if (only === undefined || batch === null || !state.batch_there) throw new Error('there is no batch contract')
+  return batchCall(batch, tokenOf(source, only), payments)
 }
 
 /** Selects payments that are unused at the newest block and valid for long enough. The others get a transition, on evidence. */
@@ -182,7 +195,7 @@ const REORG_CHECK_ROWS = 500
 const PAUSE_MAX_MS = 5_000
 
 interface WalletWriter {
-  readonly address: string
+  readonly account: string
   /** Reports that a new payment may be waiting. */
   wake(): void
   /** Returns true when this process is the writer; may be out of date by one round. */
@@ -197,7 +210,7 @@ interface WalletWriter {
 
 function createWalletWriter(deps: WriterDeps, holder: string): WalletWriter {
   const { wallet, store, clock, log, rules } = deps
-  const lease = `settlement:${wallet.address}`
+  const lease = `settlement:${wallet.account}`
   const wakeSignal = createWakeSignal()
   const budget = createGasBudget(deps)
   let state: WriterState | null = null
@@ -230,7 +243,7 @@ function createWalletWriter(deps: WriterDeps, holder: string): WalletWriter {
       } catch (error) {
         // Stale state: read everything again. Any other error comes from outside and may last.
         if (error instanceof StaleWriterStateError) state = null
-        else log.warn({ wallet: wallet.address, error: String(error) }, 'a settlement round failed')
+        else log.warn({ wallet: wallet.account, error: String(error) }, 'a settlement round failed')
         pause_ms = Math.min(PAUSE_MAX_MS, rules.poll_ms * 2 ** Math.min(failures++, 10))
       }
       if (!stopping.signal.aborted) await wakeSignal.sleep(pause_ms, wakeThreshold(rules.batch_items, pause_ms, rules.idle_ms))
@@ -239,14 +252,14 @@ function createWalletWriter(deps: WriterDeps, holder: string): WalletWriter {
   }
 
   return {
-    address: wallet.address,
+    account: wallet.account,
     wake: () => wakeSignal.notify(),
     isLeader: () => state !== null,
     ready: () => budget.check(),
     gas: () => budget.lastStatus(),
     start() {
       running ??= run().catch((error: unknown) =>
-        log.error({ wallet: wallet.address, error: String(error) }, 'a settlement writer ended with an error'),
+        log.error({ wallet: wallet.account, error: String(error) }, 'a settlement writer ended with an error'),
       )
     },
     async stop() {
@@ -289,7 +302,7 @@ async function takeOver(deps: WriterDeps, guard: WriterState['guard']): Promise<
     deploys: 0,
     reorg_checked_ms: Number.NEGATIVE_INFINITY,
   }
-  const sendings = await deps.store.payments.open_sendings(deps.wallet.address)
+  const sendings = await deps.store.payments.open_sendings(deps.wallet.account)
   state.open = await Promise.all(sendings.map((sending) => loadSending(deps, sending)))
   for (const open of state.open) await broadcast(deps, state, open)
   return state
@@ -301,20 +314,21 @@ async function loadSending({ store }: WriterDeps, sending: WalletSending): Promi
 }
 
 /** Reopens the transactions of payments whose block a reorganisation removed, so that their bytes are sent again. */
-async function reopenReorganised({ wallet, store, clock, log }: WriterDeps, state: WriterState): Promise<void> {
+async function reopenReorganised({ wallet, store, source, clock, log }: WriterDeps, state: WriterState): Promise<void> {
   const steady_ms = clock.steady_ms()
   if (steady_ms - state.reorg_checked_ms < REORG_CHECK_MS) return
   state.reorg_checked_ms = steady_ms
-  const unknown = await store.payments.in_states(['unknown'], { final: null, updated_before_ms: ANY_TIME_MS, limit: REORG_CHECK_ROWS })
-  const gone = unknown.filter(({ settler, reason }) => settler === wallet.address && reason === REORGANISED)
+  const options = { final: null, updated_before_ms: ANY_TIME_MS, limit: REORG_CHECK_ROWS }
+  const unknown = await inStatesOf(store, source, ['unknown'], options)
+  const gone = unknown.filter(({ settler, reason }) => settler === wallet.account && reason === REORGANISED)
   const open = new Set(state.open.map(({ sending }) => sending.account_nonce))
   const nonces = new Set(gone.map(({ account_nonce }) => account_nonce).filter((nonce) => nonce !== null && !open.has(nonce)))
   let reopened = 0
   for (const nonce of nonces) {
-    if (nonce !== null && (await store.payments.reopen_sending(wallet.address, nonce, state.guard))) reopened++
+    if (nonce !== null && (await store.payments.reopen_sending(wallet.account, nonce, state.guard))) reopened++
   }
   if (reopened === 0) return
-  log.warn({ wallet: wallet.address, transactions: reopened }, 'transactions of a block that is gone are sent again')
+  log.warn({ wallet: wallet.account, transactions: reopened }, 'transactions of a block that is gone are sent again')
   throw new StaleWriterStateError('finished transactions are open again')
 }
 
@@ -328,8 +342,10 @@ export interface SelfSettlerOptions {
   chain: Chain
   sender: ChainSender
   store: Pick<Store, 'lease' | 'payments'>
-  /** Address of the token, any case. */
+  /** Address of the token of payments without an asset, any case. */
   token: string
+  /** Assets of the payments that the wallets settle; left out, USDC on the network of the deployment. */
+  assets?: readonly (string | null)[]
   finality: Finality
   batch: BatchContract | null
   /** Deposits of invoices; the first wallet forwards them. */
@@ -369,13 +385,13 @@ export function createSelfSettler(options: SelfSettlerOptions): SelfSettler {
       let refusal = { ok: false as const, detail: 'There is no gas wallet.', retry_after_s: 60 }
       for (const writer of [...writers.slice(first), ...writers.slice(0, first)]) {
         const found = await writer.ready()
-        if (found.ok) return { ok: true, settler: writer.address }
+        if (found.ok) return { ok: true, settler: writer.account }
         refusal = found
       }
       return refusal
     },
     async settle(payment, wait_ms) {
-      const writer = writers.find(({ address }) => address === payment.settler)
+      const writer = writers.find(({ account }) => account === payment.settler)
       writer?.wake()
       return waitForResult(options, writer, waiters, payment, wait_ms)
     },
@@ -405,7 +421,7 @@ function writerOf(options: SelfSettlerOptions, wallet: GasWallet, index: number,
       chain,
       sender,
       store,
-      source: { chain, token, finality },
+      source: { chain, token, assets: options.assets ?? [null], finality },
       batch,
       sweeps: index === 0 ? (options.sweeps ?? null) : null,
       channels: index === 0 ? (options.channels ?? null) : null,
@@ -459,37 +475,5 @@ function finalResult(payment: Payment): SettleResult | null {
     case 'unknown':
     case 'released':
       return null
-  }
-}
-
-interface Waiters {
-  wake(keys: readonly PaymentKey[]): void
-  wait(key: PaymentKey): { within(ms: number): Promise<void>; done(): void }
-}
-
-/** Creates the list of calls of this process that wait for a row that a writer of this process will change. */
-function createWaiters(): Waiters {
-  const waiting = new Map<string, Set<() => void>>()
-  return {
-    wake(keys) {
-      for (const key of keys) for (const wake of waiting.get(paymentKeyText(key)) ?? []) wake()
-    },
-    wait(key) {
-      const name = paymentKeyText(key)
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const group = waiting.get(name) ?? new Set()
-      waiting.set(name, group.add(resolve))
-      return {
-        async within(ms) {
-          const timer = setTimeout(resolve, ms)
-          await promise
-          clearTimeout(timer)
-        },
-        done() {
-          group.delete(resolve)
-          if (group.size === 0 && waiting.get(name) === group) waiting.delete(name)
-        },
-      }
-    },
   }
 }

@@ -154,7 +154,7 @@ export type GasReadiness = { ok: true } | { ok: false; detail: string; retry_aft
 
 /** Gas status of a wallet, in wei. */
 export interface GasStatus {
-  /** Address of the wallet. */
+  /** Account of the wallet: its address, with the network in CAIP-10 for a further network. */
   wallet: string
   balance_wei: bigint
   left_today_wei: bigint
@@ -201,10 +201,10 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
     full_data_fee_wei = fees.data_fee_wei
     const batch_wei = fees.data_fee_wei + batchGas(BATCH_ITEMS_MAX) * fees.max_fee_wei
     spare_wei = balance - batch_wei
-    const spent_wei = await payments.gas_spent(wallet.address, dayOf(now_ms))
+    const spent_wei = await payments.gas_spent(wallet.account, dayOf(now_ms))
     const left_today_wei = spent_wei < rules.daily_gas_wei ? rules.daily_gas_wei - spent_wei : 0n
     status = {
-      wallet: wallet.address,
+      wallet: wallet.account,
       balance_wei: balance,
       left_today_wei,
       comfort_wei: LOW_BALANCE_BATCHES * batch_wei,
@@ -214,7 +214,7 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
     if (fees.max_fee_wei > rules.max_fee_wei) return notReady('Gas costs more than this service pays for it.', 30)
     if (spent_wei >= rules.daily_gas_wei) return notReady('The gas budget of the day is used up.', 600)
     const is_low = balance < LOW_BALANCE_BATCHES * batch_wei
-    if (is_low && !was_low) log.warn({ wallet: wallet.address, balance_wei: balance.toString() }, 'the gas wallet runs low')
+    if (is_low && !was_low) log.warn({ wallet: wallet.account, balance_wei: balance.toString() }, 'the gas wallet runs low')
     was_low = is_low
     return { ok: true }
   }
@@ -227,8 +227,8 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
       retry_after_s: 5,
     }))
     until_ms = clock.steady_ms() + (readiness.ok ? GOOD_MS : BAD_MS)
-    if (!readiness.ok && before.ok) log.error({ wallet: wallet.address, detail: readiness.detail }, 'the gas wallet cannot settle')
-    if (readiness.ok && !before.ok) log.info({ wallet: wallet.address }, 'the gas wallet can settle again')
+    if (!readiness.ok && before.ok) log.error({ wallet: wallet.account, detail: readiness.detail }, 'the gas wallet cannot settle')
+    if (readiness.ok && !before.ok) log.info({ wallet: wallet.account }, 'the gas wallet can settle again')
   }
 
   return {
@@ -245,7 +245,7 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
     covers: (open_wei) => open_wei <= spare_wei,
     async recordCost(execution_wei, raw_chars) {
       const data_fee_wei = (full_data_fee_wei * BigInt(raw_chars)) / BigInt(FULL_BATCH_RAW.length)
-      await payments.spend_gas(wallet.address, dayOf(clock.now_ms()), execution_wei + data_fee_wei)
+      await payments.spend_gas(wallet.account, dayOf(clock.now_ms()), execution_wei + data_fee_wei)
     },
   }
 }
@@ -347,4 +347,65 @@ function itemWords(payment: Payment): string {
   const { payer, to, value_minor, valid_after_s, valid_before_s, nonce } = payment
   const terms = addressWord(payer) + addressWord(to) + uintWord(value_minor) + uintWord(valid_after_s) + uintWord(valid_before_s)
   return terms + bytes32Word(nonce) + uintWord(BigInt(signature.v)) + bytes32Word(signature.r) + bytes32Word(signature.s)
+}
+
+/** Signal that ends the sleep of one loop early. */
+interface WakeSignal {
+  notify(): void
+  /** Resolves after `ms`, or after `notifications` calls of notify since the last sleep ended; calls between two sleeps count. */
+  sleep(ms: number, notifications: number): Promise<void>
+}
+
+export function createWakeSignal(): WakeSignal {
+  let notified = 0
+  let wake: { notifications: number; resolve: () => void } | null = null
+  return {
+    notify() {
+      notified++
+      if (wake !== null && notified >= wake.notifications) wake.resolve()
+    },
+    async sleep(ms, notifications) {
+      if (notified < notifications) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(resolve, ms)
+        wake = { notifications, resolve }
+        await promise
+        clearTimeout(timer)
+        wake = null
+      }
+      notified = 0
+    },
+  }
+}
+
+export interface Waiters {
+  wake(keys: readonly PaymentKey[]): void
+  wait(key: PaymentKey): { within(ms: number): Promise<void>; done(): void }
+}
+
+/** Creates the list of calls of this process that wait for a row that a writer of this process will change. */
+export function createWaiters(): Waiters {
+  const waiting = new Map<string, Set<() => void>>()
+  return {
+    wake(keys) {
+      for (const key of keys) for (const wake of waiting.get(paymentKeyText(key)) ?? []) wake()
+    },
+    wait(key) {
+      const name = paymentKeyText(key)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const group = waiting.get(name) ?? new Set()
+      waiting.set(name, group.add(resolve))
+      return {
+        async within(ms) {
+          const timer = setTimeout(resolve, ms)
+          await promise
+          clearTimeout(timer)
+        },
+        done() {
+          group.delete(resolve)
+          if (group.size === 0 && waiting.get(name) === group) waiting.delete(name)
+        },
+      }
+    },
+  }
 }

@@ -237,7 +237,7 @@ export async function taskOutcome(
       }
     case 'payment_required':
       return paying
-        ? paymentFailedOutcome(told, outcome, request_id, outcome.x402_reason)
+        ? paymentFailedOutcome(told, outcome, request_id, outcome.x402_reason, outcome.network)
         : paymentRequiredOutcome(told, outcome, request_id)
     case 'refused':
       if (!paying) return refusedOutcome(told, outcome, request_id)
@@ -310,8 +310,9 @@ function paymentFailedOutcome(
   { tool, problem: found }: Refused,
   request_id: string,
   reason: string | null,
+  network = told.network,
 ): TaskOutcome {
-  const receipt = { success: false, errorReason: reason ?? found.code.toLowerCase(), transaction: '', network: told.network }
+  const receipt = { success: false, errorReason: reason ?? found.code.toLowerCase(), transaction: '', network }
   return {
     ...plainOutcome(TaskState.TASK_STATE_FAILED, problemParts(told, tool, found, request_id)),
     metadata: {

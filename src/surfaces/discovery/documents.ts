@@ -44,6 +44,7 @@ export function x402Manifest(deps: AppDeps, prices: PricesNow | null) {
     statement: paymentWords(deps),
     recipient: checksumAddress(deps.call.issuer.recipient),
     network: { chain_id: token.chain_id, name: token.network, caip2: `eip155:${token.chain_id}` },
+    ...networksOf(deps),
     asset: 'USDC',
     token_address: token.address,
     decimals: USDC_DECIMALS,
@@ -63,6 +64,12 @@ export function x402Manifest(deps: AppDeps, prices: PricesNow | null) {
     // Free tools are not x402 resources.
     free_resources: listed(tools.filter(({ price }) => price === 'free')),
   }
+}
+
+/** Networks on which calls can be paid; none where there is only that of the deployment. A receipt is valid for a payment on any of them. */
+function networksOf({ paymentNetworks }: AppDeps) {
+  const states = paymentNetworks?.() ?? []
+  return states.length === 0 ? {} : { networks: states.map(({ network, name, asset }) => ({ network, name, asset })) }
 }
 
 function environment({ mode, chain_id }: AppDeps): 'sandbox' | 'testnet' | 'production' {
@@ -88,7 +95,13 @@ function widestBounds(tools: readonly Tool[]) {
 function termsNow(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
   if (tool.price === 'free' || prices === null || !deps.takes_payments) return { accepts: [] }
   const { amount_minor } = priceOf(tool.price, null, prices)
-  const terms = { ...deps.terms, resource: callUrl(deps, tool), description: tool.description, amount_minor }
+  const terms = {
+    ...deps.terms,
+    resource: callUrl(deps, tool),
+    description: tool.description,
+    amount_minor,
+    offered: deps.terms.networks?.now(),
+  }
   return { accepts: v2PaymentRequired(terms, '').accepts }
 }
 
@@ -218,6 +231,7 @@ export function receiptSpec(deps: AppDeps) {
     chain_id: deps.chain_id,
     signing_address: signer.address,
     payment_address: recipient,
+    ...networksOf(deps),
     keys: deps.keys,
     signed_text: {
       encoding: 'UTF-8',

@@ -1,7 +1,7 @@
 import { checkCurrency, settlementToken } from '../../checks/currency.ts'
 import { readEvmAddress } from '../../checks/evm-address.ts'
 import { checkIban } from '../../checks/iban.ts'
-import { NETWORKS } from '../../networks.ts'
+import { PRIMARY_NETWORKS } from '../../networks.ts'
 import { usdcOn } from '../../payments/usdc.ts'
 import { canonicalText } from '../../receipts/canonical.ts'
 import { nobleCrypto } from '../../receipts/crypto.ts'
@@ -32,7 +32,7 @@ export const INTENT_CODES = [
 ] as const
 
 /** The chains with known tokens. */
-export const INTENT_CHAINS: readonly number[] = NETWORKS.map(({ chain_id }) => chain_id)
+export const INTENT_CHAINS: readonly number[] = PRIMARY_NETWORKS.map(({ chain_id }) => chain_id)
 
 interface IntentRequest {
   end_to_end_id: string

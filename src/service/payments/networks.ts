@@ -1,0 +1,177 @@
+import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { Chain } from '../../ports/chain.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import { assetId, networkOf } from '../../pure/networks.ts'
+import { domainSeparator } from '../../pure/payments/eip3009.ts'
+import { toHex } from '../../pure/receipts/crypto.ts'
+import { limits } from '../limits.ts'
+import type { AnyPayment } from './payment-header.ts'
+import type { AdmittedPayment, PaymentService } from './payment-service.ts'
+import type { Settler } from './settlement.ts'
+import { caip2, type OfferedNetworks, type PaymentTerms } from './terms.ts'
+
+/** Placeholder payer for the readiness check, which is not about a particular payer. */
+const ANYBODY = '0x0000000000000000000000000000000000000001'
+/** DOMAIN_SEPARATOR() of EIP-2612 and FiatToken. */
+const DOMAIN_SEPARATOR_CALL = '0x3644e515'
+
+/** A token on a network, in which calls can be paid, with the parts that verify and settle these payments and no others. */
+export interface NetworkDesk {
+  terms: PaymentTerms
+  /** CAIP-19; null for USDC on the network of the deployment. */
+  asset: string | null
+  service: PaymentService
+  chain: Pick<Chain, 'read' | 'answers'>
+  settler: Pick<Settler, 'ready' | 'method'>
+}
+
+/** State of a network by the last check. */
+export interface NetworkState {
+  /** CAIP-2. */
+  network: string
+  name: string
+  asset: string
+  method: 'self' | 'facilitator'
+  chain_ok: boolean
+  /** A payment can be settled now, so the network is among the terms. */
+  ready: boolean
+  /** Reason why it is not; null when it is. */
+  detail: string | null
+}
+
+/**
+ * Payments on several networks: each goes to the desk of its network and token, whose domain its signature is checked against, so that a
+ * signature for one network is refused on every other. What no desk takes goes to the first, which refuses it.
+ */
+export function routePayments(desks: readonly [NetworkDesk, ...NetworkDesk[]]): PaymentService {
+  const [{ service: first }] = desks
+  const serviceOf = (payment: AnyPayment) => deskOf(desks, payment).service
+  return {
+    async replay(request, payment) {
+      const desk = deskOf(desks, payment)
+      const result = await desk.service.replay(request, payment)
+      return result === null ? null : withNetwork(desk, result)
+    },
+    async admit(request, payment, acceptable) {
+      const desk = deskOf(desks, payment)
+      return withNetwork(desk, await desk.service.admit(request, payment, { ...acceptable, ...desk.terms }))
+    },
+    releaseAbandoned: (payment) => serviceOf(payment).releaseAbandoned(payment),
+    // Token, row and stored answer of a payment do not depend on its network.
+    tokenOf: (payment) => first.tokenOf(payment),
+    fetch: (token) => first.fetch(token),
+    find: (key) => first.find(key),
+    isSigned: (payment) => serviceOf(payment).isSigned(payment),
+  }
+}
+
+/** Names the network in a refusal, for the receipt of the failure. */
+function withNetwork<Result extends AdmittedPayment>({ asset, terms }: NetworkDesk, result: Result): Result {
+  return result.kind === 'refused' && asset !== null ? { ...result, network: caip2(terms.chain_id) } : result
+}
+
+function deskOf(desks: readonly [NetworkDesk, ...NetworkDesk[]], payment: AnyPayment): NetworkDesk {
+  const asset = payment.accepted?.asset.toLowerCase()
+  const found = desks.find(({ terms: { chain_id, network, token } }) => {
+    const is_here = payment.network === caip2(chain_id) || payment.network === network
+    return is_here && (asset === undefined || asset === token.address.toLowerCase())
+  })
+  return found ?? desks[0]
+}
+
+export interface NetworkWatch extends OfferedNetworks {
+  states(): readonly NetworkState[]
+  start(): void
+  stop(): void
+}
+
+interface WatchParts {
+  desks: readonly [NetworkDesk, ...NetworkDesk[]]
+  crypto: Pick<ReceiptCrypto, 'keccak256'>
+  clock: SteadyClock
+  log: Log
+  every_ms?: number
+}
+
+/**
+ * Checks each network every few seconds, independently of the others, and offers those that can settle. Before the first check, and when
+ * none can, only the network of the deployment is offered, as by a deployment with one network. A further network is offered only after its
+ * token has confirmed the domain that payers sign over.
+ */
+export function watchNetworks({ desks, crypto, log, every_ms = limits.network_check_ms }: WatchParts): NetworkWatch {
+  const states = desks.map(({ terms, settler }, index) => firstState(terms, settler.method, index === 0))
+  const confirmed = desks.map((_, index) => index === 0)
+  let offered = offeredNow(desks, states)
+  let timers: NodeJS.Timeout[] = []
+  let stopped = false
+
+  async function check(desk: NetworkDesk, index: number): Promise<void> {
+    const before = states[index]
+    const state = await stateOf(desk, confirmed[index] === true, crypto).catch(() => null)
+    if (before === undefined || stopped) return
+    const found = state ?? { chain_ok: false, ready: false, detail: 'The check ended with an error.' }
+    if (found.ready) confirmed[index] = true
+    states[index] = { ...before, ...found }
+    if (found.ready === before.ready) return
+    const { network, asset } = before
+    if (found.ready) log.info({ network, asset }, 'payments are taken on this network')
+    else log.error({ network, asset, detail: found.detail }, 'no payments are taken on this network')
+    offered = offeredNow(desks, states)
+  }
+
+  const loop = async (desk: NetworkDesk, index: number): Promise<void> => {
+    await check(desk, index)
+    if (stopped) return
+    const timer = setTimeout(() => void loop(desk, index), every_ms)
+    timer.unref()
+    timers[index] = timer
+  }
+  return {
+    now: () => offered,
+    states: () => states,
+    start: () => desks.forEach((desk, index) => void loop(desk, index)),
+    stop() {
+      stopped = true
+      for (const timer of timers) clearTimeout(timer)
+      timers = []
+    },
+  }
+}
+
+function firstState({ chain_id, token }: PaymentTerms, method: NetworkState['method'], is_first: boolean): NetworkState {
+  return {
+    network: caip2(chain_id),
+    name: networkOf(chain_id)?.name ?? `chain ${chain_id}`,
+    asset: assetId(chain_id, token.address),
+    method,
+    chain_ok: is_first,
+    ready: is_first,
+    detail: is_first ? null : 'The network was not checked yet.',
+  }
+}
+
+async function stateOf(desk: NetworkDesk, is_confirmed: boolean, crypto: WatchParts['crypto']) {
+  const chain_ok = await desk.chain.answers()
+  if (!chain_ok) return { chain_ok, ready: false, detail: 'The chain does not answer.' }
+  const ready = await desk.settler.ready(ANYBODY)
+  if (!ready.ok) return { chain_ok, ready: false, detail: ready.detail }
+  if (is_confirmed || (await confirmsDomain(desk, crypto))) return { chain_ok, ready: true, detail: null }
+  return { chain_ok, ready: false, detail: 'The token does not confirm the name and version that payers sign over.' }
+}
+
+/** A signature over another domain would recover to another account; so the contract is asked rather than a table believed. */
+async function confirmsDomain({ chain, terms: { chain_id, token } }: NetworkDesk, { keccak256 }: WatchParts['crypto']): Promise<boolean> {
+  const [found] = await chain.read([{ kind: 'call', to: token.address.toLowerCase(), data: DOMAIN_SEPARATOR_CALL }])
+  const { name, version, address } = token
+  const expected = toHex(domainSeparator({ name, version, chain_id, verifying_contract: address.toLowerCase() }, keccak256))
+  return found?.ok === true && found.data === expected
+}
+
+function offeredNow(desks: readonly NetworkDesk[], states: readonly NetworkState[]): ReturnType<OfferedNetworks['now']> {
+  const ready = desks.filter((_, index) => states[index]?.ready === true)
+  const [first] = desks
+  const primary = ready.length === 0 || (first !== undefined && ready.includes(first))
+  const further = ready.filter((desk) => desk !== first).map(({ terms }) => terms)
+  return { primary, further, key: [primary, ...further.map(({ chain_id, token }) => assetId(chain_id, token.address))].join(' ') }
+}
