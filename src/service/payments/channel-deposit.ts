@@ -241,6 +241,8 @@ export function isSigned(parts: ChannelParts, payment: ChannelPayment): boolean 
 }
 
 interface SignedVoucher {
+  /** Those of the network on which it was hashed. */
+  hashes: ChannelHashes
   /** Digest of the voucher. */
   nonce: string
   is_signed(): boolean
@@ -251,11 +253,11 @@ const signedVouchers = new WeakMap<ChannelPayment, SignedVoucher>()
 
 function signedVoucher({ hashes, payments }: ChannelParts, payment: ChannelPayment): SignedVoucher {
   const known = signedVouchers.get(payment)
-  if (known !== undefined) return known
+  if (known?.hashes === hashes) return known
   const { channel_id, total_minor, signature, config } = payment
   const digest = hashes.voucher(channel_id, total_minor)
   const is_signed = once(() => signerOf(digest, signature, payments.crypto) === config.payer_authorizer)
-  const found = { nonce: toHex(digest), is_signed }
+  const found = { hashes, nonce: toHex(digest), is_signed }
   signedVouchers.set(payment, found)
   return found
 }
