@@ -191,6 +191,10 @@ const client = createClient({ url: 'https://assay.example', signer, spend_cap: {
 export const check: Check<unknown> = checkIban('')
 export const valid: boolean = verifyReceipt({}).valid
 export const iban: Promise<boolean> = client.call('iban-check', { iban: '' }).then(({ result }) => result.valid)
+export const word: Promise<string> = client.call('iban-check', { iban: '' }, { detail: 'brief' }).then(({ headline }) => headline.word)
+const short = createClient({ url: 'https://assay.example', detail: 'brief' })
+export const whole: Promise<boolean> = short.call('iban-check', { iban: '' }).then((brief) => short.whole(brief)).then(({ result }) => result.valid)
+export const standard: Promise<boolean> = short.call('iban-check', { iban: '' }, { detail: 'full' }).then(({ result }) => result.valid)
 `
   const bad = `import { createClient } from 'assay'
 export const wrong = createClient({ url: '' }).call('iban-check', { number: '' })

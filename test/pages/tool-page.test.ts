@@ -101,7 +101,7 @@ test('samples follow what is typed, and their tabs obey the keys', async () => {
   await page.waitForFunction(() => document.getElementById('sample')?.textContent?.includes('Neil'))
   assert.match((await page.textContent('#sample')) ?? '', /'\{"input":\{"iban":"O'\\''Neil"\}\}'$/)
   await page.focus('#sample-curl')
-  for (const word of ['fetch', 'createClient', 'urllib.request', 'tools/call', 'assay call', 'curl -s']) {
+  for (const word of ['fetch', 'createClient', 'urllib.request', 'http.Post', 'tools/call', 'assay call', 'curl -s']) {
     await page.keyboard.press('ArrowRight')
     await page.waitForFunction((text) => document.getElementById('sample')?.textContent?.includes(text), word)
     const shown = (await page.textContent('#sample')) ?? ''
