@@ -50,6 +50,7 @@ const LISTENING: ReadonlySet<string> = new Set([
 /** Fields of tools that take an address or a domain, and what becomes of it. */
 const ADDRESSED: Record<string, string> = {
   'clean-markdown-scraper base_url': 'relative links are resolved against it; nothing is fetched',
+  'create-b2b-invoice return_url': 'the payment page links to it; nothing is fetched',
   'pre-disbursement-guard vendor_domain': 'a registry of the bootstrap table is asked about it',
 }
 

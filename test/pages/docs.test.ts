@@ -22,6 +22,7 @@ const TOPICS = [
   '/receipts',
   '/errors',
   '/invoices',
+  '/journeys',
   '/going-live',
   '/reference',
 ]
@@ -104,6 +105,19 @@ test('every curl sample runs as it stands', async () => {
     }
   }
   assert.ok(run >= 18, `only ${run} samples were run`)
+})
+
+test('the twelve tasks have a section each, whose links lead somewhere', async () => {
+  const page = await pageOf('/journeys')
+  const article = page.slice(page.indexOf('<article'), page.indexOf('</article>'))
+  assert.equal(samplesIn(page, 'shell').length, 12)
+  assert.deepEqual(
+    [...article.matchAll(/<h2[^>]*><a[^>]*>(\d+)\./g)].map(([, number]) => Number(number)),
+    Array.from({ length: 12 }, (_, place) => place + 1),
+  )
+  const links = new Set([...article.matchAll(/href="(\/[^"#]*)/g)].map(([, href = '']) => href))
+  assert.ok(links.size >= 9)
+  for (const href of links) assert.equal((await fetch(app.url + href, { headers: { accept: 'text/html' } })).status, 200, href)
 })
 
 test('the samples of the library run as they stand, and all scripts can be read', async () => {

@@ -115,7 +115,7 @@ export function llmsText(deployment: Deployment, tools: readonly Tool[]): string
     `${deployment.free.free_daily} free calls a UTC day, without account or key. ${
       deployment.takes_payments ? 'Then a call costs USDC: 402 with x402 terms; sign, send it again.' : 'Then 402 until the next day.'
     }`,
-    `A wrong identifier is a good answer: \`valid\` is false. Checks are structural. ${RECEIPT_LIMIT}`,
+    `A wrong identifier is a good answer: \`valid\` is false. Checks are structural. ${RECEIPT_LIMIT} Tasks step by step: ${api_url}/docs/journeys`,
     `## Tools\n\n- [/v1/tools](${api_url}/v1/tools): ${ids.join('; ')}`,
     ['## Documents', '', ...links.map(([path, words]) => `- [${path}](${api_url}${path}): ${words}`)].join('\n'),
   ]
@@ -151,7 +151,7 @@ function details(deployment: Deployment, tools: readonly Tool[]): string[] {
       'status, errors and warnings; it is not a conformance result.',
     'Signing: answers and problems that ask for a signature carry `sign` with typed data for eth_signTypedData_v4, or the exact text, and the request ' +
       'that takes the signature; GET /v1/signing lists every kind.',
-    'Rule books, with signed texts, rules and test vectors: /docs/pol-1, /docs/pod-1, /docs/csp-1, /docs/dip-1 and /docs/micro-ast. /docs/audit describes ' +
+    'Tasks of merchants, payers, underwriters and auditors, step by step: /docs/journeys. Rule books, with signed texts, rules and test vectors: /docs/pol-1, /docs/pod-1, /docs/csp-1, /docs/dip-1 and /docs/micro-ast. /docs/audit describes ' +
       'audit bundles.',
     'A wrong identifier is a good answer: `valid` is false and `findings` say why. Errors are RFC 9457 problems with a stable `code`.',
     ['Limits:', '', ...HONEST_LIMITS.map((words) => `- ${words}`)].join('\n'),

@@ -1,4 +1,4 @@
-import { AUDIT, RECEIPTS } from './receipts.ts'
+import { AUDIT, JOURNEY_TOPIC, RECEIPTS } from './receipts.ts'
 import { CLIENT, COMMAND_LINE, GOING_LIVE } from './command-line.ts'
 import { A2A, ERRORS, MCP, REST, START } from './calls.ts'
 import { INVOICES, WEBHOOKS } from './webhooks.ts'
@@ -8,7 +8,7 @@ import type { Topic } from './parts.ts'
 
 /** The topics in the order in which they are read. */
 export const GROUPS: readonly { title: string; topics: readonly Topic[] }[] = [
-  { title: 'Call', topics: [START, REST, MCP, A2A, COMMAND_LINE, CLIENT] },
+  { title: 'Call', topics: [START, JOURNEY_TOPIC, REST, MCP, A2A, COMMAND_LINE, CLIENT] },
   { title: 'Know', topics: [PRICES, PAYMENT, RECEIPTS, AUDIT, ERRORS, INVOICES, WEBHOOKS] },
   { title: 'Rule books', topics: RULE_BOOKS },
   { title: 'Run', topics: [GOING_LIVE] },
