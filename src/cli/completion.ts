@@ -160,11 +160,22 @@ function commandLines(name: string, { summary, usage, options, notes }: Command)
   ]
 }
 
-/** Text as roff shows it: backslashes, hyphens and characters outside ASCII are escaped, and no line is a request. */
+const ROFF_LINE_CHARS = 79
+
+/**
+ * Text as roff shows it: backslashes, hyphens and characters outside ASCII are escaped, and no line is a request. Lines are broken at spaces, which
+ * roff fills again.
+ */
 function escaped(text: string): string {
-  return text
+  const lines: string[] = []
+  const whole = text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replace(/[^\x20-\x7e]/gu, (character) => `\\[u${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`)
-    .replace(/^(?=[.'])/, '\\&')
+  for (const word of whole.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= ROFF_LINE_CHARS) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(/^[.']/.test(word) ? `\\&${word}` : word)
+  }
+  return lines.join('\n')
 }

@@ -158,4 +158,5 @@ test('the manual page describes every command, option and exit code, in requests
   const requests = new Set(stdout.split('\n').flatMap((line) => /^[.'](\w*)/.exec(line)?.[1] ?? []))
   assert.deepEqual([...requests].toSorted(), ['B', 'I', 'PP', 'RE', 'RS', 'SH', 'SS', 'TH', 'TP'])
   assert.match(stdout, /^[\x20-\x7e\n]*$/)
+  assert.ok(stdout.split('\n').every((line) => line.length <= 80))
 })
