@@ -71,7 +71,26 @@ const refuse = (reason: string) => ({ ok: false, reason }) as const
  * and sentinels.
  */
 export function readSnapshot<Row>(definition: DatasetDefinition<Row>, text: string, today: string): SnapshotResult<Row> {
+  return runSteps(readSnapshotSteps(definition, text, today))
+}
+
+/** Work in steps: a caller may do other work after each, so that a long list does not block the event loop. */
+type Steps<Result> = Generator<void, Result>
+
+function runSteps<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Rows between two steps. */
+const ROWS_A_STEP = 1_000
+
+/** `readSnapshot` in steps. */
+export function* readSnapshotSteps<Row>(definition: DatasetDefinition<Row>, text: string, today: string): Steps<SnapshotResult<Row>> {
   const value = parsed(text)
+  yield
   if (!isObject(value)) return refuse('The snapshot is not a JSON object.')
   const { schema, source, source_version, retrieved_at, count, rows } = value
   if (schema !== definition.schema) return refuse(`The schema is ${JSON.stringify(schema)}; expected "${definition.schema}".`)
@@ -87,11 +106,11 @@ export function readSnapshot<Row>(definition: DatasetDefinition<Row>, text: stri
   }
   if (!Array.isArray(rows)) return refuse('rows is missing; expected an array.')
   if (count !== rows.length) return refuse(`count is ${String(count)}, but there are ${rows.length} rows; the file may be truncated.`)
-  const fault = rowFault(definition, rows)
+  const fault = yield* rowFault(definition, rows)
   return fault === null ? { ok: true, snapshot: value as unknown as Snapshot<Row> } : refuse(fault)
 }
 
-function rowFault<Row>(definition: DatasetDefinition<Row>, rows: readonly unknown[]): string | null {
+function* rowFault<Row>(definition: DatasetDefinition<Row>, rows: readonly unknown[]): Steps<string | null> {
   const { rows_min, rows_max, present, absent } = definition
   if (rows.length < rows_min || rows.length > rows_max) return `There are ${rows.length} rows; expected ${rows_min} to ${rows_max}.`
   const keys = new Set<string>()
@@ -100,6 +119,7 @@ function rowFault<Row>(definition: DatasetDefinition<Row>, rows: readonly unknow
     const key = definition.key(row)
     if (keys.has(key)) return `Row ${index + 1} repeats the key ${key}.`
     keys.add(key)
+    if (index % ROWS_A_STEP === ROWS_A_STEP - 1) yield
   }
   const missing = present.find((key) => !keys.has(key))
   if (missing !== undefined) return `${missing} is missing, which is on every current list: the file is incomplete or another list.`
@@ -128,14 +148,28 @@ export interface SnapshotDifference {
 
 /** `before` is null for the first snapshot of a dataset. */
 export function compareSnapshots<Row>(
-  { key }: Pick<DatasetDefinition<Row>, 'key'>,
+  definition: Pick<DatasetDefinition<Row>, 'key'>,
   before: Snapshot<Row> | null,
   after: Snapshot<Row>,
 ): SnapshotDifference {
-  const old = new Map((before?.rows ?? []).map((row) => [key(row), JSON.stringify(row)]))
+  return runSteps(compareSnapshotsSteps(definition, before, after))
+}
+
+/** `compareSnapshots` in steps. */
+export function* compareSnapshotsSteps<Row>(
+  { key }: Pick<DatasetDefinition<Row>, 'key'>,
+  before: Snapshot<Row> | null,
+  after: Snapshot<Row>,
+): Steps<SnapshotDifference> {
+  const old = new Map<string, string>()
+  for (const [index, row] of (before?.rows ?? []).entries()) {
+    old.set(key(row), JSON.stringify(row))
+    if (index % ROWS_A_STEP === ROWS_A_STEP - 1) yield
+  }
   const added: string[] = []
   const changed: string[] = []
-  for (const row of after.rows) {
+  for (const [index, row] of after.rows.entries()) {
+    if (index % ROWS_A_STEP === ROWS_A_STEP - 1) yield
     const text = old.get(key(row))
     if (text === undefined) added.push(key(row))
     else if (text !== JSON.stringify(row)) changed.push(key(row))

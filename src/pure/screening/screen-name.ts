@@ -122,8 +122,8 @@ function birthAgreement({ births }: NameRow, birth_date: string): Agreement {
   return near ? 'agrees' : 'differs'
 }
 
-/** Builds an index in slices, with a pause after each, so that other work continues. */
-export async function buildInSlices(steps: Generator<void, NameIndex>, pause: () => Promise<void>): Promise<NameIndex> {
+/** Does work in slices, with a pause after each, so that other work continues. */
+export async function buildInSlices<Result>(steps: Generator<void, Result>, pause: () => Promise<void>): Promise<Result> {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value

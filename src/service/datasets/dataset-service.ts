@@ -10,9 +10,9 @@ import {
   type DatasetId,
 } from '../../pure/datasets/datasets.ts'
 import {
-  compareSnapshots,
+  compareSnapshotsSteps,
   isOlder,
-  readSnapshot,
+  readSnapshotSteps,
   snapshotDay,
   snapshotHash,
   updateFault,
@@ -239,11 +239,11 @@ function createOffers(
       result: { kind: 'refused', reason, difference },
     })
     if (!isDatasetId(id)) return refuse(`There is no dataset ${id}; there are ${DATASET_IDS.join(', ')}.`)
-    const found = readSnapshot(datasetDefinition(id), text, utcDate(clock.now_ms()))
+    const found = await buildInSlices(readSnapshotSteps(datasetDefinition(id), text, utcDate(clock.now_ms())), pause)
     if (!found.ok) return refuse(found.reason)
     await refreshOne(id)
     const before = activeOf(id)
-    const difference = compareSnapshots(datasetDefinition(id), before?.snapshot ?? null, found.snapshot)
+    const difference = await buildInSlices(compareSnapshotsSteps(datasetDefinition(id), before?.snapshot ?? null, found.snapshot), pause)
     const fault = before === undefined ? null : updateFault(datasetDefinition(id), before.snapshot, found.snapshot, difference)
     return fault === null ? { ok: true, id, snapshot: found.snapshot, difference, before } : refuse(fault, difference)
   }
@@ -310,7 +310,7 @@ async function readStored(store: Pick<DatasetStore, 'text'>, id: DatasetId, sha2
   const stored = await store.text(sha256)
   if (stored === null) throw new Error(`the store has no snapshot ${sha256}`)
   // A clock that was set back must not make an accepted snapshot unreadable.
-  const found = readSnapshot(datasetDefinition(id), stored, '9999-12-31')
+  const found = await buildInSlices(readSnapshotSteps(datasetDefinition(id), stored, '9999-12-31'), pause)
   if (!found.ok) throw new Error(`snapshot ${sha256} cannot be used: ${found.reason}`)
   return found.snapshot
 }
