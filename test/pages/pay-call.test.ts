@@ -6,7 +6,13 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { start, type Running } from '../../src/assembly/start.ts'
 import { readSettings } from '../../src/service/config.ts'
+import { startAnvil } from '../support/anvil.ts'
 import { startBrowser, visit } from '../support/browser.ts'
+import { holder } from '../support/faults-buyer.ts'
+import { liveDeployment, startLive } from '../support/faults-live.ts'
+import { held } from '../support/paying.ts'
+import { putWallet } from '../support/test-wallet.ts'
+import { until } from '../support/until.ts'
 
 let running: Running
 let browser: Browser
@@ -80,4 +86,34 @@ test('only a sandbox signs payments, and only of small amounts', async () => {
   const { deps } = running.app
   assert.deepEqual([signed.authorization.value, signed.authorization.to], ['5000', deps.sandbox?.pay_to.toLowerCase()])
   for (const amount of ['0', '-1', '1e3', '999999999']) assert.ok((await post(amount)).status >= 400, amount)
+})
+
+test('with several networks the payer chooses one, and the wallet is asked to switch to it', async (t) => {
+  const [home, polygon] = await Promise.all([startAnvil(), startAnvil({ chain_id: 137 })])
+  const live = await liveDeployment(home, { ASSAY_NETWORKS: JSON.stringify([{ chain_id: 137, rpc_urls: [polygon.rpc_url] }]) })
+  await polygon.setBalance(live.gas_wallet, 10n ** 20n)
+  const service = await startLive(live)
+  t.after(async () => {
+    await service.stop()
+    await Promise.all([home.stop(), polygon.stop()])
+    await live.remove()
+  })
+  await until('Polygon to be offered', async () => {
+    const health = (await (await fetch(`${service.url}/health`)).json()) as { payments: { networks: { ready: boolean }[] } }
+    return health.payments.networks.every(({ ready }) => ready)
+  })
+  const account = await holder(polygon)
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const wallet = await putWallet(page, { account, chain_id: 8453 })
+  await page.goto(`${service.url}/tools/lei-check`)
+  await page.click('#ask button[type=submit]')
+  await page.selectOption('#pay-network', { label: 'Polygon' })
+  await page.click('.pay-ways button:has-text("Pay with Test Wallet")')
+  await page.waitForSelector('.answer .proof .act')
+  assert.deepEqual(wallet.asked, ['eth_requestAccounts', 'eth_chainId', 'wallet_switchEthereumChain', 'eth_signTypedData_v4'])
+  const { domain } = wallet.typed()
+  assert.deepEqual([domain.chainId, domain.verifyingContract], [137, polygon.token])
+  assert.equal(await held(polygon.rpc_url, polygon.token, live.pay_to), 5_000n)
+  await context.close()
 })

@@ -4,7 +4,7 @@ import type { Payment } from '../../src/ports/payments.ts'
 import { settlementFailed } from '../../src/service/payments/payment-refusals.ts'
 
 const NOW_S = 1_795_262_400
-const REFUSED = { payer: '0x01', nonce: '0x02', state: 'refused', final: false, valid_before_s: BigInt(NOW_S + 60) } as Payment
+const REFUSED = { payer: '0x01', nonce: '0x02', asset: null, state: 'refused', final: false, valid_before_s: BigInt(NOW_S + 60) } as Payment
 
 const told = (reason: string | null, transaction: string | null) =>
   settlementFailed({ ...REFUSED, reason, transaction }, NOW_S).problem.detail

@@ -1,3 +1,4 @@
+import { networkOf } from '../../pure/networks.ts'
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import type { Sources, Tool } from '../../service/catalogue/define.ts'
 import { CHECK_HEADLINES } from '../../service/catalogue/headlines.ts'
@@ -27,7 +28,13 @@ export async function deskProps(deps: AppDeps, tool: Tool): Promise<ToolDeskProp
 
 /** Payment options that a page offers for a call. */
 export function paymentWays(deps: AppDeps): PaymentWays {
-  return { takes_payments: deps.takes_payments, sandbox: deps.sandbox !== null, chain_id: deps.chain_id }
+  const further = deps.paymentNetworks?.() ?? []
+  const ids = further.length === 0 ? [deps.chain_id] : further.map(({ network }) => Number(network.replace('eip155:', '')))
+  const networks = ids.flatMap((chain_id) => {
+    const { v1_name = null, name = '' } = networkOf(chain_id) ?? {}
+    return v1_name === null ? [] : [{ network: v1_name, chain_id, name }]
+  })
+  return { takes_payments: deps.takes_payments, sandbox: deps.sandbox !== null, networks }
 }
 
 /** The free calls of a day for this tool. */

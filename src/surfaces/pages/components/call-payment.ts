@@ -6,6 +6,7 @@ type Members = Readonly<Record<string, unknown>>
 /** Terms of a 402 (x402 version 1, scheme "exact"), as far as a wallet needs them. */
 export interface CallTerms {
   network: string
+  network_name: string
   chain_id: number
   amount_minor: string
   pay_to: string
@@ -18,15 +19,29 @@ export interface CallTerms {
 /** A payment as request headers, or why there is none. */
 export type PaymentAttempt = { ok: true; headers: Record<string, string> } | { ok: false; message: string }
 
-/** Reads the first terms of a 402; null when they are incomplete. */
-export function callTerms(problem: Members, chain_id: number): CallTerms | null {
-  const [terms] = objectsIn(problem['accepts'])
-  if (terms === undefined || !isObject(terms['extra'])) return null
+/** Network on which a wallet can pay: its name in x402 version 1, and for people. */
+export interface WalletNetwork {
+  network: string
+  chain_id: number
+  name: string
+}
+
+/** Reads the terms of a 402, one for each of these networks that it offers; incomplete ones are left out. */
+export function callTerms(problem: Members, networks: readonly WalletNetwork[]): CallTerms[] {
+  return objectsIn(problem['accepts']).flatMap((entry) => {
+    const network = networks.find((known) => known.network === entry['network'])
+    const terms = network === undefined ? null : readTerms(entry, network)
+    return terms === null ? [] : [terms]
+  })
+}
+
+function readTerms(terms: Members, { chain_id, name: network_name }: WalletNetwork): CallTerms | null {
+  if (!isObject(terms['extra'])) return null
   const { network, maxAmountRequired, payTo, asset, maxTimeoutSeconds, extra } = terms
   const texts = [network, maxAmountRequired, payTo, asset, extra['name'], extra['version']]
   const [of, amount_minor, pay_to, token, name, version] = texts.map((text) => (typeof text === 'string' ? text : ''))
   if (!of || !amount_minor || !pay_to || !token || !name || !version || typeof maxTimeoutSeconds !== 'number') return null
-  return { network: of, chain_id, amount_minor, pay_to, asset: token, timeout_s: maxTimeoutSeconds, name, version }
+  return { network: of, network_name, chain_id, amount_minor, pay_to, asset: token, timeout_s: maxTimeoutSeconds, name, version }
 }
 
 /** Pays with the test wallet of the sandbox, which the service itself signs for. */
@@ -75,10 +90,10 @@ export async function payByWallet({ provider, name }: Wallet, terms: CallTerms):
 }
 
 /** EIP-1193 and EIP-3085 error codes in words. */
-function walletMessage(error: unknown, name: string, { network }: CallTerms): string {
+function walletMessage(error: unknown, name: string, { network_name }: CallTerms): string {
   const code = isObject(error) ? error['code'] : undefined
   if (code === 4001) return `You declined in ${name}; nothing was paid.`
-  if (code === 4902) return `${name} does not know the network ${network}; add it there, then try again.`
+  if (code === 4902) return `${name} does not know the network ${network_name}; add it there, then try again.`
   return `${name} did not sign. Open it, unlock it, and try again.`
 }
 

@@ -3,14 +3,23 @@ import { waitText } from '../../../pure/duration-text.ts'
 import { isObject } from '../../../pure/is-object.ts'
 import { discoverWallets, type Wallet } from '../client/pay/wallets.ts'
 import { html } from '../html.ts'
-import { callTerms, payByCredit, payByTestWallet, payByWallet, type PaymentAttempt } from './call-payment.ts'
+import {
+  callTerms,
+  type CallTerms,
+  payByCredit,
+  payByTestWallet,
+  payByWallet,
+  type PaymentAttempt,
+  type WalletNetwork,
+} from './call-payment.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
 export interface PaymentWays {
   takes_payments: boolean
   sandbox: boolean
-  chain_id: number
+  /** Networks on which a wallet can pay, that of the deployment first. */
+  networks: readonly WalletNetwork[]
 }
 
 interface PayPanelProps {
@@ -24,7 +33,9 @@ interface PayPanelProps {
 
 /** A 402: the price of this call, every way to pay it here, and when free calls return. */
 export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
-  const terms = callTerms(problem, ways.chain_id)
+  const offered = callTerms(problem, ways.networks)
+  const [chosen, setChosen] = useState(0)
+  const terms = offered[chosen] ?? offered[0] ?? null
   const price = terms === null ? null : usdc(terms.amount_minor)
   const [message, setMessage] = useState('')
   const [wallets, setWallets] = useState<readonly Wallet[]>([])
@@ -51,6 +62,7 @@ export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
             Pay ${price} USDC with the test wallet
           </button>`
         }
+        ${offered.length > 1 && html`<${NetworkChoice} offered=${offered} choose=${setChosen} />`}
         ${wallets.map(
           (wallet) => html`<button
             type="button"
@@ -75,6 +87,16 @@ export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
       <pre tabindex="0">${JSON.stringify(problem, null, 2)}</pre>
     </details>
   </div>`
+}
+
+/** The wallet is asked to switch to the chosen network. */
+function NetworkChoice({ offered, choose }: { offered: readonly CallTerms[]; choose(place: number): void }) {
+  const change = (event: Event) => event.target instanceof HTMLSelectElement && choose(event.target.selectedIndex)
+  return html`<p>
+    <label for="pay-network">Network</label> <select id="pay-network" onChange=${change}>
+      ${offered.map(({ network_name }) => html`<option>${network_name}</option>`)}
+    </select>
+  </p>`
 }
 
 function CreditForm({ send }: { send(code: string): void }) {
