@@ -198,7 +198,13 @@ async function checkStore(settings: Settings): Promise<DoctorFinding> {
     if (settings.ASSAY_SECRET_FILE !== '' || existsSync(places.secret(settings)))
       await checkBoundSecret(store, settings, secretOf(settings))
     const found = Object.entries(await store.settings()).map(([name, value]) => `${name} ${value}`)
-    return { state: 'ok', words: `${store.kind} answers; ${found.join(', ')}.` }
+    const { dead } = await store.webhooks.counts()
+    const words = `${store.kind} answers; ${found.join(', ')}.`
+    if (dead === 0) return { state: 'ok', words }
+    return {
+      state: 'warning',
+      words: `${words} ${dead} webhook deliveries were given up (dead letters): their subscribers have missed events.`,
+    }
   } finally {
     await store.close()
   }

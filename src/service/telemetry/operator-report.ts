@@ -78,11 +78,13 @@ export interface OperatorReport {
   gas: GasReport[]
   datasets: DatasetReport[]
   queues: QueueReport[]
+  /** Webhook deliveries in the store that wait, and those that were given up. */
+  webhooks: { pending: number; dead: number }
   leases: { name: string; holder: string; expires_in_s: number }[]
 }
 
 export interface ReportSource {
-  store: Pick<Store, 'call_counts' | 'leases' | 'payments'>
+  store: Pick<Store, 'call_counts' | 'leases' | 'payments' | 'webhooks'>
   clock: Clock
   /** Gas wallets as they were last read; null before. */
   gas(): readonly (GasStatus | null)[]
@@ -95,12 +97,13 @@ export async function operatorReport(source: ReportSource): Promise<OperatorRepo
   const now_ms = clock.now_ms()
   const today = Math.floor(now_ms / DAY_MS)
   const from_day = today - REPORT_DAYS + 1
-  const [counts, sums, open, lost, leases, gas] = await Promise.all([
+  const [counts, sums, open, lost, leases, webhooks, gas] = await Promise.all([
     store.call_counts.since(from_day),
     store.payments.ledger_sums({ from_ms: from_day * DAY_MS }),
     store.payments.in_states(OPEN_STATES, { final: null, updated_before_ms: now_ms, limit: OPEN_ROWS }),
     store.payments.ledger({ state: 'lost', limit: 100 }),
     store.leases(now_ms),
+    store.webhooks.counts(),
     Promise.all(source.gas().flatMap((seen) => (seen === null ? [] : [gasReport(store, seen, today)]))),
   ])
   return {
@@ -112,6 +115,7 @@ export async function operatorReport(source: ReportSource): Promise<OperatorRepo
     gas,
     datasets: source.datasets().toSorted((one, other) => other.age_days / other.limit_days - one.age_days / one.limit_days),
     queues: source.queues(),
+    webhooks,
     leases: leases.map((lease) => leaseReport(lease, now_ms)),
   }
 }

@@ -28,6 +28,7 @@ export const REPORT_TABLES: Readonly<Record<string, (report: OperatorReport) => 
   'gas.csv': gasTable,
   'datasets.csv': datasetTable,
   'queues.csv': queueTable,
+  'webhooks.csv': webhookTable,
   'leases.csv': leaseTable,
 }
 
@@ -66,6 +67,7 @@ export function operatorPage(report: OperatorReport, notice: string | null): str
         <${Section} id="tools" title="Tools" file="tools.csv" table=${toolTable(report)} none="No calls yet." />
         <${Section} id="datasets" title="Reference tables" file="datasets.csv" table=${datasetTable(report)} />
         <${Section} id="queues" title="Queues of this process" file="queues.csv" table=${queueTable(report)} />
+        <${Section} id="webhooks" title="Webhook deliveries" file="webhooks.csv" table=${webhookTable(report)} />
         <${Section} id="leases" title="Leases" file="leases.csv" table=${leaseTable(report)} none="No process has a lease." />
       </main>
     </body>
@@ -89,6 +91,9 @@ function Attention({ report }: { report: OperatorReport }) {
     ...report.datasets.flatMap(({ name, age_days, limit_days }) =>
       ageState(age_days, limit_days) === 'fresh' ? [] : [`${name} is ${age_days} days old; refresh it (limit ${limit_days} days).`],
     ),
+    ...(report.webhooks.dead > 0
+      ? [`${report.webhooks.dead} webhook deliveries were given up (dead letters): their subscribers have missed events.`]
+      : []),
     ...(report.refund_candidates.length > 0
       ? [`${report.refund_candidates.length} answered payments were lost by a reorg; see “Payments by state”.`]
       : []),
@@ -279,6 +284,17 @@ function leaseTable({ leases }: OperatorReport): ReportTable {
     head: ['lease', 'process', 'expires in seconds'],
     numbers_from: 2,
     rows: leases.map(({ name, holder, expires_in_s }) => [name, holder, expires_in_s]),
+  }
+}
+
+function webhookTable({ webhooks }: OperatorReport): ReportTable {
+  return {
+    head: ['deliveries', 'number'],
+    numbers_from: 1,
+    rows: [
+      ['waiting', webhooks.pending],
+      ['dead letters', webhooks.dead],
+    ],
   }
 }
 
