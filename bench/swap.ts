@@ -57,8 +57,8 @@ interface Tally {
 async function load({ url, newest }: { url: string; newest: string }): Promise<void> {
   const tally: Tally = { calls: 0, failed: 0, wrong: 0, lists: [] }
   const lists = new Set<string>()
-  let stopped = false
-  parentPort?.once('message', () => (stopped = true))
+  const state = { stopped: false }
+  parentPort?.once('message', () => (state.stopped = true))
   const ask = async (tool: string, input: object) => {
     tally.calls++
     const response = await fetch(`${url}/v1/tools/${tool}/call`, {
@@ -71,7 +71,7 @@ async function load({ url, newest }: { url: string; newest: string }): Promise<v
     return body.result ?? null
   }
   const client = async () => {
-    while (!stopped) {
+    while (!state.stopped) {
       const found = await ask('ofac-sdn-check', { subject: NEW.address, name: 'Mary Johnson' })
       const list = found?.data_as_of['ofac_addresses'] ?? ''
       if (list !== '') lists.add(list)
