@@ -6,7 +6,7 @@ import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } 
 
 const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own] [--attacks=1,2]
 suites: free-call, mcp, payment-challenge, paid-call, voucher-call, settlement, checks, json, start, idle, token-scan, markdown, iso20022,
-        reconcile, two-instances, hostile;
+        reconcile, two-instances, pages, hostile;
 all of them when none is named
 `
 
@@ -29,11 +29,12 @@ const SUITES: Record<string, () => Promise<Suite>> = {
   markdown: async () => (await import('./markdown.ts')).markdown,
   'two-instances': async () => (await import('./two-instances.ts')).twoInstances,
   'token-scan': async () => (await import('./token-scan.ts')).tokenScan,
+  pages: async () => (await import('./pages.ts')).pages,
   hostile: async () => (await import('./hostile.ts')).hostile,
 }
 
 /** Suites that need nothing to be installed. */
-const PEERLESS: ReadonlySet<string> = new Set(['hostile'])
+const PEERLESS: ReadonlySet<string> = new Set(['pages', 'hostile'])
 
 const asked = readArguments()
 if (asked === null) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { after, before, test } from 'node:test'
+import { assetPath, assets } from '../../src/surfaces/pages/assets.ts'
 import { homePage } from '../../src/surfaces/pages/home.ts'
 import { toolPage } from '../../src/surfaces/pages/tool-page.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -107,7 +108,7 @@ async function assetsOf(path: string): Promise<string[]> {
 }
 
 test('what pages load is kept for good, and every import of a module is served', async () => {
-  const addresses = new Set([...(await assetsOf('/tools/iban-check')), ...(await assetsOf('/verify'))])
+  const addresses = new Set([...(await assetsOf('/tools/iban-check')), ...(await assetsOf('/merchant'))])
   assert.ok(addresses.size > 20)
   for (const address of addresses) {
     const response = await get(address)
@@ -142,7 +143,7 @@ test('only those files are served, and under another version they are not kept',
 })
 
 test('the receipts room is served as it lies, types blanked out and packages named by path', async () => {
-  const served = (await assetsOf('/verify')).filter((address) => address.includes('/pure/receipts/'))
+  const served = [...assets().files.keys()].filter((path) => path.startsWith('pure/receipts/')).map(assetPath)
   assert.ok(served.length >= 8)
   for (const address of served) {
     const file = address.split('/').slice(3).join('/')

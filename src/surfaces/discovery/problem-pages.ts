@@ -20,7 +20,7 @@ export function problemsPage(deps: AppDeps, codes: readonly ProblemCode[]): stri
   const main = html`<div class="lead">
       <h1>Problems</h1>
       <p>
-        Every error is a RFC 9457 document with one of these stable codes. See
+        Every error is an RFC 9457 document with one of these stable codes. See
         <a href="/docs/errors">how to handle errors</a>.
       </p>
     </div>

@@ -49,7 +49,7 @@ export interface Page {
   skip?: string
 }
 
-/** Pages of the site, in the order of the navigation. */
+/** Pages of the site, in the order of the navigation, which is one line on a phone. */
 const SITE = [
   ['/', 'Tools'],
   ['/verify', 'Verify'],
@@ -57,7 +57,14 @@ const SITE = [
   ['/reconcile', 'Reconcile'],
   ['/merchant', 'Get paid'],
   ['/docs', 'Docs'],
+] as const
+
+/** Pages at the foot of each page. */
+const MORE = [
   ['/status', 'Status'],
+  ['/docs/reference', 'API reference'],
+  ['/credits', 'Credits'],
+  ['/problems', 'Problems'],
 ] as const
 
 /** Renders a whole page. */
@@ -79,6 +86,7 @@ export function layout(given: Page): string {
       <${MarkSprite} />
       <${Header} query=${query} site=${site} />
       <main id="main" tabindex="-1">${main}</main>
+      ${site && html`<footer class="foot"><nav id="more" aria-label="More pages">${linksTo(MORE)}</nav></footer>`}
     </body>
   </html>`
   return `<!doctype html>\n${renderToString(page)}`
@@ -90,7 +98,7 @@ function Header({ query, site }: { query: string; site: boolean }) {
   return html`<header class="top">
     ${NAME}
     <p class="left" id="allowance"></p>
-    <nav id="site" aria-label="Site">${SITE.map(([path, name]) => html`<a href=${path}>${name}</a>`)}</nav>
+    <nav id="site" aria-label="Site">${linksTo(SITE)}</nav>
     <search>
       <form id="finder" action="/" method="get">
         <input
@@ -110,6 +118,10 @@ function Header({ query, site }: { query: string; site: boolean }) {
       </form>
     </search>
   </header>`
+}
+
+function linksTo(pages: readonly (readonly [path: string, name: string])[]) {
+  return pages.map(([path, name]) => html`<a href=${path}>${name}</a>`)
 }
 
 const NAME: Markup = html`<a class="name" href="/"

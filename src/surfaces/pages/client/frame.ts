@@ -9,7 +9,7 @@ document.addEventListener('keydown', findSearch)
 void readAllowance()
 
 function markPlace(): void {
-  for (const link of document.querySelectorAll<HTMLAnchorElement>('#site a')) {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('#site a, #more a')) {
     const { pathname } = new URL(link.href)
     const own =
       pathname === '/' ? location.pathname === '/' || location.pathname.startsWith('/tools/') : location.pathname.startsWith(pathname)

@@ -46,7 +46,7 @@ function CheckoutView(props: CheckoutPageProps) {
     <p class="heard" id="heard" role="status">${pay.announced}</p>
     <div class="asked">
       <div class="bill">
-        <${AmountHead} record=${record} live=${pay.live} say=${pay.say} />
+        <${AmountHead} record=${record} purpose=${details.memo} live=${pay.live} say=${pay.say} />
         <${PayMerchant} record=${record} address=${setting.merchant_address} is_operator=${details.entitlement !== null} />
         <div id="standing" class="standing"><${PayState} record=${record} word_ref=${pay.word} /><${BackToShop} record=${record} details=${details} /></div>
         <section class="course" aria-label=${text('steps')}>
@@ -93,7 +93,7 @@ interface AmountHeadProps {
 }
 
 /** Amount with digits in groups of three, separated by CSS only, so that copying gives the plain number. */
-function AmountHead({ record, live, say }: AmountHeadProps) {
+function AmountHead({ record, purpose, live, say }: AmountHeadProps & { purpose: string | null }) {
   const text = usePayText()
   const [whole = '', part = ''] = usdc(record.amount_minor).split('.')
   const groups = whole.split(/(?=(?:\d{3})+$)/)
@@ -103,6 +103,7 @@ function AmountHead({ record, live, say }: AmountHeadProps) {
     <h1 class=${long ? 'amount long' : 'amount'}>
       <span class="figure">${groups.map((group) => html`<span>${group}</span>`)}<i>.${part}</i></span> <span class="unit">USDC</span>
     </h1>
+    ${purpose !== null && html`<p class="what-for">${purpose}</p>`}
     <p class="rail">
       ${text('on_chain', { chain: chainText(text, record.chain_id) })} <${PayTime} at_s=${record.expires_s} local />${' '}
       <${TimeLeft} record=${record} live=${live} say=${say} />

@@ -28,7 +28,7 @@ export function FieldRow({ field, error }: { field: FormField; error: string | u
   const { name, label, kind, description, optional } = field
   return html`<div class="field">
     <label for=${`field-${name}`}>
-      ${label}${kind === 'json' && html`<span class="kind">JSON</span>`}${optional && html`<span class="kind">optional</span>`}
+      ${label}${kind === 'json' && html`${' '}<span class="kind">JSON</span>`}${optional && html`${' '}<span class="kind">optional</span>`}
     </label>
     <${Control} field=${field} error=${error} />
     <p class="fault" id=${`fault-${name}`} hidden=${error === undefined}>${error}</p>

@@ -309,7 +309,7 @@ function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefine
     choose({ [name]: event.currentTarget.value })
   return html`<div class="choices">
     <fieldset class="protocols">
-      <legend>protocol</legend>
+      <legend>Protocol</legend>
       ${PROTOCOL_IDS.map(
         (id) => html`<label
           ><input
@@ -326,7 +326,7 @@ function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefine
       </p>
     </fieldset>
     <div class="field">
-      <label for="document-type">document type <span class="kind">optional</span></label>
+      <label for="document-type">Document type <span class="kind">optional</span></label>
       <select
         id="document-type"
         name="document_type"
@@ -340,7 +340,7 @@ function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefine
       <p class="hint" id="about-type">State it where the shape of the document could mean another type.</p>
     </div>
     <div class="field">
-      <label for="version">version <span class="kind">optional</span></label>
+      <label for="version">Version <span class="kind">optional</span></label>
       <select id="version" name="version" aria-describedby="about-version" value=${choices.version} onChange=${chosen('version')}>
         <option value="">as it declares</option>
         ${part?.versions.map((version) => html`<option key=${version} value=${version}>${version}</option>`)}
@@ -348,7 +348,7 @@ function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefine
       <p class="hint" id="about-version">Version of the protocol to check by.</p>
     </div>
     <div class="field">
-      <label for="payee">expected payee <span class="kind">optional</span></label>
+      <label for="payee">Expected payee <span class="kind">optional</span></label>
       <input
         id="payee"
         ref=${desk.payee}
