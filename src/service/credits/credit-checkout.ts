@@ -203,7 +203,10 @@ export async function releasePilot(
     return { ok: false, problem: problem('CREDIT_NOT_DUE', detail, { retry_after_s: 10 }) }
   }
   const unsigned = await signatureFault(parts, view, signature, client)
-  if (unsigned !== null) return { ok: false, problem: unsigned }
+  if (unsigned !== null) {
+    if (unsigned.code === 'UPSTREAM_RPC_UNAVAILABLE') await taken.give_back()
+    return { ok: false, problem: unsigned }
+  }
   const code = creditCode(parts.derive.hmac('pilot credit', invoice_id).slice(0, 40))
   const granted = { unit: 'calls', unit_minor: PILOT_MINOR / BigInt(PILOT_CALLS), granted: BigInt(PILOT_CALLS) } as const
   await parts.store.grant(creditHash(parts.derive, code), { ...granted, created_ms: parts.clock.now_ms() })
