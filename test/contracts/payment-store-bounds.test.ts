@@ -46,6 +46,37 @@ for (const start of STORE_DRIVERS) {
       assert.deepEqual(await store.payments.nonces_in_flight(settled.payer, null, 9), [])
     })
 
+    test('payments in another token or on another network neither use a balance nor stand in the way of a query', async () => {
+      const payer = address()
+      const asset = `eip155:137/erc20:${address()}`
+      const home = await paymentIn(store, 'unknown', { payer, balance_minor: 5_000n })
+      const there = await paymentIn(store, 'unknown', { payer, asset, balance_minor: 5_000n })
+      assert.equal((await store.payments.find(there))?.asset, asset)
+      assert.equal((await store.payments.claim(request({ payer, asset, balance_minor: 9_999n }))).kind, 'over_reserved')
+      assert.equal((await store.payments.claim(request({ payer, asset: `${asset}0`, balance_minor: 5_000n }))).kind, 'claimed')
+      assert.deepEqual(await store.payments.nonces_in_flight(payer, null, 9), [home.nonce])
+      assert.deepEqual(await store.payments.nonces_in_flight(payer, asset, 9), [there.nonce])
+      const options = { final: null, updated_before_ms: NOW_MS + 1_000, limit: 1_000 }
+      const nonces = async (of?: string | null) => {
+        const rows = await store.payments.in_states(['unknown'], of === undefined ? options : { ...options, asset: of })
+        return rows.filter((row) => row.payer === payer).map(({ nonce }) => nonce)
+      }
+      assert.deepEqual([await nonces(asset), await nonces(null)], [[there.nonce], [home.nonce]])
+      assert.deepEqual((await nonces()).toSorted(), [home.nonce, there.nonce].toSorted())
+      const listed = await store.payments.ledger({ asset, limit: 10 })
+      assert.deepEqual(
+        listed.map(({ nonce }) => nonce),
+        [there.nonce],
+      )
+      assert.deepEqual(
+        (await store.payments.ledger_sums({ asset })).map(({ state, count, value_minor }) => [state, count, value_minor]),
+        [['unknown', 1, 5_000n]],
+      )
+      // The same nonce for another network is another payment: it finds the row, and never takes it over.
+      const again = await store.payments.claim(request({ ...keyOf(home), asset, balance_minor: 20_000n }))
+      assert.deepEqual([again.kind, again.kind === 'exists' && again.payment.asset], ['exists', null])
+    })
+
     test('payments of an invoice never exceed it, however many come at once', async () => {
       const subject = await invoiceOf(12_000n)
       const claims = Array.from({ length: 30 }, (_, at) => (at % 2 === 0 ? store : other).payments.claim(request(paying(subject, 5_000n))))
