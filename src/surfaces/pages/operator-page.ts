@@ -259,7 +259,7 @@ function stateTable({ states }: OperatorReport): ReportTable {
 
 function gasTable({ gas }: OperatorReport): ReportTable {
   return {
-    head: ['wallet', 'balance ETH', 'budget left today ETH', 'spent per day ETH (7 days)', 'days left'],
+    head: ['wallet', 'balance (coin of its network)', 'budget left today', 'spent per day (7 days)', 'days left'],
     numbers_from: 1,
     rows: gas.map(({ wallet, balance_wei, budget_left_wei, spent_daily_wei, days_left }) => [
       wallet,
