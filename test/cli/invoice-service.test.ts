@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { statementOf } from '../support/invoice-statements.ts'
 import { until } from '../support/until.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
 
@@ -48,6 +49,40 @@ test('an invoice is created and signed with one command, or signed later, and th
   assert.equal(listed.complete, true)
   const shown = await desk.run(['invoice', 'list', ...key, '--text'])
   assert.match(shown.stdout, /ISSUED +49 USDC/)
+})
+
+test('an invoice with bank details is signed with them, and a statement of the bank closes it', async () => {
+  const { file } = await merchant()
+  const key = ['--url', app.url, '--key-file', file]
+  const bank = [
+    '--bank-iban',
+    'DE89 3704 0044 0532 0130 00',
+    '--bank-bic',
+    'COBADEFFXXX',
+    '--bank-name',
+    'Example GmbH',
+    '--bank-amount',
+    '45',
+  ]
+  const created = await desk.run(['invoice', 'create', ...key, '--amount', '49', ...bank])
+  assert.equal(created.code, 0, created.stderr)
+  const invoice = parsed(created.stdout)
+  assert.equal(invoice['merchant_verified'], true)
+  const { reference } = invoice['bank_coordinates'] as { reference: string }
+  const write = (name: string, amount: string) =>
+    desk.file(name, statementOf([{ amount, reference, currency: 'EUR', name: 'N1' }], { iban: 'DE89370400440532013000' }))
+  const confirm = async (path: string, ...more: string[]) => desk.run(['invoice', 'confirm', ...key, '--statement', path, ...more])
+  const under = await confirm(await write('under.xml', '44.99'))
+  assert.deepEqual([under.code, (parsed(under.stdout)['invoices'] as { outcome: string }[])[0]?.outcome], [1, 'under'], under.stderr)
+  const path = await write('exact.xml', '45.00')
+  const exact = await confirm(path)
+  assert.deepEqual([exact.code, (parsed(exact.stdout)['invoices'] as { outcome: string }[])[0]?.outcome], [0, 'closed'], exact.stderr)
+  const again = await confirm(path, '--text')
+  assert.equal(again.code, 0)
+  assert.match(again.stdout, /This entry paid the invoice before/)
+  const mistyped = await desk.run(['invoice', 'create', ...key, '--amount', '49', ...bank.with(1, 'DE88 3704 0044 0532 0130 00')])
+  assert.deepEqual([mistyped.code, /\/bank\/iban/.test(mistyped.stderr)], [65, true], mistyped.stderr)
+  assert.equal((await confirm('/nonexistent.xml')).code, 66)
 })
 
 test('what is wrong is said, with its field', async () => {
