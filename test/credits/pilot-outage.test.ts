@@ -66,7 +66,7 @@ test('an outage while a pilot is paid or redeemed is 503 and uses no budget', as
   await until('the pilot is paid', async () => (await looked(world, record)).status === 'SETTLED', 60_000)
 
   // Only the chain can say whether the payer is a contract wallet that accepts this signature.
-  const text = String((made.body['result'] as { redemption_text: string }).redemption_text)
+  const text = (made.body['result'] as { redemption_text: string }).redemption_text
   const other = await privateKeyToAccount(generatePrivateKey()).signMessage({ message: text })
   const before_release = budgets()
   await proxy.power('off')
