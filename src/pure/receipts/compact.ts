@@ -10,7 +10,7 @@
  * in two bits (absent, active, rotating, closed); the highest bit is zero.
  */
 import { hexToBytes } from '@noble/hashes/utils.js'
-import { bytesOfBase64Url, toBase64Url } from '../base64url.ts'
+import { bytesOfBase64Url, toBase64Url } from './base64url.ts'
 import { toHex } from './crypto.ts'
 import { GRAMMAR, type Receipt, SIGNED_FIELDS, type StreamState, TAIL_FIELDS, ZERO_ADDRESS } from './receipt.ts'
 

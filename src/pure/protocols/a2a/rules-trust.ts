@@ -1,6 +1,6 @@
 import { expectText, expectItemTypes } from '../kit/expect.ts'
 import { sameAccount } from '../kit/addresses.ts'
-import { readBase64Url } from '../../base64url.ts'
+import { readBase64Url } from '../../receipts/base64url.ts'
 import { isWeakAlgorithm, decodeJsonObject } from '../kit/keys.ts'
 import { hostOfUrl, describeHttpsFault, isHostWithin, readUrl, hostOfPayee } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'

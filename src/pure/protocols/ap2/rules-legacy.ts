@@ -1,5 +1,5 @@
 import { expectType, expectItems, expectText, expectTypeIfPresent, expectItemTypes, expectObject } from '../kit/expect.ts'
-import { readBase64Url } from '../../base64url.ts'
+import { readBase64Url } from '../../receipts/base64url.ts'
 import { readCompactJws, decodeJsonObject } from '../kit/keys.ts'
 import { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'

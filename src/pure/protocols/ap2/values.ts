@@ -6,7 +6,7 @@ import type { FindingReporter, ReportFinding } from '../protocol.ts'
 import type { Disclosed } from './mandates.ts'
 import { readIso8601, type InstantRange } from '../kit/dates.ts'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { readBase64Url } from '../../base64url.ts'
+import { readBase64Url } from '../../receipts/base64url.ts'
 
 /** Types that several mandates and constraints are made of. */
 

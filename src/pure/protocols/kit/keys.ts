@@ -1,4 +1,4 @@
-import { readBase64Url } from '../../base64url.ts'
+import { readBase64Url } from '../../receipts/base64url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 
 /** Base64url texts, JWS forms and JSON Web Keys, by form alone: no signature is verified. */

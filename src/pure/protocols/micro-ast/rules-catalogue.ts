@@ -11,7 +11,7 @@ import {
   expectString,
 } from '../kit/expect.ts'
 import { readDateTime } from '../kit/dates.ts'
-import { readBase64Url } from '../../base64url.ts'
+import { readBase64Url } from '../../receipts/base64url.ts'
 import { isWeakAlgorithm } from '../kit/keys.ts'
 import { isCurrencyCode } from '../kit/money.ts'
 import { hostOfUrl, expectHttpsUrl } from '../kit/url.ts'
