@@ -162,6 +162,8 @@ for (const open of STORE_DRIVERS) {
         'payment_network',
         'invoice_deposit_address',
         'payment_of_channel',
+        'invoice_bank_reference',
+        'invoice_bank_entry',
       ])
         await old.sql(`drop index ${index}`)
       for (const [table, column] of [
@@ -176,6 +178,11 @@ for (const open of STORE_DRIVERS) {
         ['policy', 'underwriter_attestation'],
         ['payment', 'deposit_call'],
         ['payment', 'cumulative_minor'],
+        ['payment', 'asset'],
+        ['invoice', 'bank_reference'],
+        ['invoice', 'bank_entry'],
+        ['invoice', 'bank_paid_ms'],
+        ['invoice', 'bank_payment'],
       ])
         await old.sql(`alter table ${table} drop column ${column}`)
       for (const table of [

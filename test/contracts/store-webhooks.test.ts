@@ -141,6 +141,7 @@ for (const open of STORE_DRIVERS) {
           order_number: '4711',
           confirmed_minor: '5000000',
           due_minor: '0',
+          bank_payment: null,
           payment: { transaction: rest.transaction, log_index: 3, payer: rest.payer, amount_minor: '3000000' },
         },
       })
