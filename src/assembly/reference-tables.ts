@@ -18,8 +18,6 @@ const DATA_FOLDER = new URL('../../data/', import.meta.url)
 const DAY_MS = 86_400_000
 /** Age in days after which a table should be refreshed. */
 const OLD_DAYS = 400
-/** Tables whose age limits or marks clean answers. */
-const SCREENED = new Set(['ofac-addresses.json', 'prohibited-jurisdictions.json'])
 
 export interface ReferenceTable {
   name: string
@@ -39,12 +37,8 @@ export function referenceTables(now_ms: number): ReferenceTable[] {
   const names = readdirSync(DATA_FOLDER).filter((name) => name.endsWith('.json'))
   return names.toSorted().map((name) => {
     const head = JSON.parse(readFileSync(new URL(name, DATA_FOLDER), 'utf8')) as Omit<ReferenceTable, 'name' | 'age_days' | 'limit_days'>
-    return {
-      ...head,
-      name,
-      age_days: ageDays(head.published_at ?? head.compiled_at ?? head.retrieved_at, now_ms),
-      limit_days: limitDays(idOf(name), name),
-    }
+    const id = idOf(name)
+    return { ...head, name, age_days: ageDays(id, head, now_ms), limit_days: limitDays(id) }
   })
 }
 
@@ -53,12 +47,21 @@ function idOf(name: string): string {
   return name.replace('.json', '').replaceAll('-', '_')
 }
 
-function limitDays(id: string, name: string): number {
+function limitDays(id: string): number {
   if (isDatasetId(id)) return datasetDefinition(id).limit_days
-  return SCREENED.has(name) ? OFAC_LIST_DAYS : OLD_DAYS
+  return screens(id) ? OFAC_LIST_DAYS : OLD_DAYS
 }
 
-function ageDays(date: string, now_ms: number): number {
+/** A list whose age limits or marks clean answers. */
+function screens(id: string): boolean {
+  return id === 'prohibited_jurisdictions' || (isDatasetId(id) && TABLE_IDS.every((table) => table !== id))
+}
+
+type Dates = Pick<ReferenceTable, 'published_at' | 'compiled_at' | 'retrieved_at'>
+
+/** Days since a list that screens was published. Other tables are as old as the last look at their source: a standard of 2007 may be in force. */
+function ageDays(id: string, { published_at, compiled_at, retrieved_at }: Dates, now_ms: number): number {
+  const date = screens(id) ? (published_at ?? compiled_at ?? retrieved_at) : retrieved_at
   return Math.floor((now_ms - Date.parse(date)) / DAY_MS)
 }
 
@@ -141,7 +144,7 @@ function describeDataset(
     sha256,
     origin: active?.origin ?? 'bundled',
     pinned: active?.pinned ?? false,
-    age_days: ageDays(published_at ?? compiled_at ?? retrieved_at, now_ms),
+    age_days: ageDays(id, table, now_ms),
     limit_days,
     source_urls: isDatasetId(id) ? datasetDefinition(id).source_urls : [],
     licence: isDatasetId(id) ? datasetDefinition(id).licence : null,

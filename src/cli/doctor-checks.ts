@@ -92,13 +92,13 @@ async function checkTools(): Promise<DoctorFinding> {
 
 function checkTable({ name, published_at, compiled_at, retrieved_at, rows, count, age_days, limit_days }: ReferenceTable): DoctorFinding {
   const dates = published_at === null ? `compiled by hand ${compiled_at ?? ''}` : `published ${published_at}`
-  const words = `${name}: ${dates}, ${age_days} days ago; retrieved ${retrieved_at}.`
+  const words = `${name}: ${dates}, retrieved ${retrieved_at}, ${age_days} of ${limit_days} days old.`
   if (rows.length !== count) return { state: 'failed', words: `${words} It has ${rows.length} rows and should have ${count}.` }
   return age_days <= limit_days
     ? { state: 'ok', words }
     : {
         state: 'warning',
-        words: `${words} It is older than ${limit_days} days; refresh it with ${name === 'ofac-addresses.json' ? '"assay data refresh"' : `scripts/refresh-${name.replace('.json', '.ts')}`}.`,
+        words: `${words} Refresh it with ${name === 'ofac-addresses.json' ? '"assay data refresh"' : `scripts/refresh-${name.replace('.json', '.ts')}`}.`,
       }
 }
 

@@ -43,7 +43,8 @@ test('before the first start all is well, and nothing is made', async () => {
   const tables = readdirSync('data').filter((name) => name.endsWith('.json'))
   const data = checks.filter(({ name }) => name === 'data')
   assert.equal(data.length, tables.length)
-  for (const { words } of data) assert.match(words, /(?:published|compiled by hand) \d{4}-\d{2}(?:-\d{2})?, \d+ days ago; retrieved/)
+  for (const { words } of data)
+    assert.match(words, /(?:published|compiled by hand) \d{4}-\d{2}(?:-\d{2})?, retrieved \d{4}-\d{2}-\d{2}, \d+ of \d+ days old/)
   // The lists that screen say when a clean answer is no longer relied on.
   const published = JSON.parse(readFileSync('data/ofac-addresses.json', 'utf8')) as { published_at: string }
   const old = Date.now() - Date.parse(published.published_at) > 31 * 86_400_000

@@ -19,7 +19,7 @@ const DATASET = z.strictObject({
   sha256: z.string().describe('SHA-256 of the text that GET /v1/datasets/{sha256} returns.'),
   origin: z.enum(['bundled', 'store']).describe('bundled: of the release; store: newer, from a feed or an import.'),
   pinned: z.boolean().describe('An operator chose this snapshot; feeds do not replace it.'),
-  age_days: z.int().describe('Whole days since its date.'),
+  age_days: z.int().describe('Whole days since a sanctions list was published, or another table was retrieved.'),
   limit_days: z.int().describe('Age beyond which it is old.'),
   source_urls: z.array(z.string()).describe('Documents from which feeds refresh it; empty if it changes with releases only.'),
   licence: z.string().nullable().describe('Licence of the source of a dataset with feeds.'),

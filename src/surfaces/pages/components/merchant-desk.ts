@@ -307,7 +307,7 @@ const FIELDS: readonly FormField[] = [
   {
     name: 'due_days',
     label: 'Payable for',
-    hint: 'A payment that comes later still reaches you, and is marked as late.',
+    hint: 'A payment that comes later still reaches you, and is marked as late. An invoice that you do not sign may be removed after 14 days.',
     optional: false,
     chars: 2,
     options: [

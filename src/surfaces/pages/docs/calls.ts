@@ -126,7 +126,7 @@ export const START: Topic = {
         id: 'first-call',
         title: 'The first call',
         body: html`${paragraphs(
-          `No account and no key are needed. ${allowanceWords(deps.free, tools)}`,
+          allowanceWords(deps.free, tools),
           html`Send the fields of a tool under ${code('input')}. The answer has the verdict under ${code('result')} and a signed
           ${code('receipt')}.`,
         )}
