@@ -1,6 +1,7 @@
 /** What an invoice says by itself: its state, its nonces, its links; judged by viem, by other arithmetic and by hand. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import QRCode from 'qrcode'
 import fc from 'fast-check'
 import { encodeAbiParameters, getAddress, hashTypedData, isAddress, keccak256, toBytes, type Hex } from 'viem'
 import { PDFDocument } from 'pdf-lib'
@@ -12,6 +13,7 @@ import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { localized } from '../../src/surfaces/pages/messages.ts'
 import { invoicePdf } from '../../src/service/invoices/pdf.ts'
 import { qrSvg } from '../../src/service/invoices/qr.ts'
+import { darkSquares } from '../support/qr.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedInvoices, invoicesInMemory } from '../support/invoices-memory.ts'
 
@@ -269,7 +271,15 @@ test('the document is one page that any reader opens, the same for the same reco
   assert.match(read.getTitle() ?? '', /^Payment request inv_/)
 })
 
-test('a code is one drawing without text of strangers', () => {
+test('a code is one drawing without text of strangers, with the squares of its text', () => {
   const svg = qrSvg('ethereum:<script>')
-  assert.match(svg, /^<svg [^<]+><title>Payment code<\/title><path [^<]+\/><path d="(?:M\d+ \d+h(\d+)v1h-\1z)+"\/><\/svg>$/)
+  assert.match(
+    svg,
+    /^<svg [^<]+><title>Payment code<\/title><path [^<]+\/><path stroke="#000" d="(?:M\d+ \d+\.5h\d+(?:m\d+ 0h\d+)*)+"\/><\/svg>$/,
+  )
+  const { modules } = QRCode.create('ethereum:<script>', { errorCorrectionLevel: 'M' })
+  assert.deepEqual(
+    darkSquares(svg),
+    [...modules.data.keys()].filter((at) => modules.data[at] === 1),
+  )
 })
