@@ -66,7 +66,9 @@ async function runInOneProcess(files: string[]): Promise<boolean> {
 }
 
 async function runInTheirOwn(files: string[]): Promise<boolean> {
-  const options = full ? ['--test-concurrency=2', '--test-global-setup=test/support/shared-parts.ts'] : ['--test-concurrency=3']
+  const concurrency = `--test-concurrency=${full ? 2 : 3}`
+  // One browser and one PostgreSQL for a whole run; a few files start what they need.
+  const options = full || named.length === 0 ? [concurrency, '--test-global-setup=test/support/shared-parts.ts'] : [concurrency]
   return files.length === 0 || succeeds(start(files, 'inherit', ...options))
 }
 

@@ -1,4 +1,4 @@
-/** The browser and the PostgreSQL that all files of a full run share: each file has a context or databases of its own. */
+/** The browser and the PostgreSQL that all files of a run share: each file has a context or databases of its own. */
 import { launchBrowserServer, SHARED_BROWSER } from './browser.ts'
 import { SHARED_POSTGRES, startPostgres } from './postgres.ts'
 
