@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser } from '../support/browser.ts'
-import { checkoutPath, SITE_PATHS } from '../support/site.ts'
+import { BANK_DETAILS, checkoutPath, SITE_PATHS } from '../support/site.ts'
 
 /** All that the first page may bring over the wire, headers too, and its scripts alone. */
 const PAGE_BYTES = 35_000
@@ -84,7 +84,9 @@ test('the first page stays small, and so does what verifies the first receipt', 
 
 test('every page takes at most 60 kB before it is used, most of them half of it', async () => {
   const operator = `${app.running.operator_url ?? ''}/operator`
-  const urls = [...SITE_PATHS, await checkoutPath(app.url), '/pay/inv_unknown'].map((path) => app.url + path)
+  const by_bank = await checkoutPath(app.url, { bank: BANK_DETAILS })
+  const checkouts = [await checkoutPath(app.url), ...['en', 'de', 'es'].map((tag) => `${by_bank}?lang=${tag}`), '/pay/inv_unknown']
+  const urls = [...SITE_PATHS, ...checkouts].map((path) => app.url + path)
   for (const url of [...urls, operator]) {
     const { page, bytes, close } = await measured(1280, 900)
     await page.goto(url, { waitUntil: url.includes('/pay/') ? 'load' : 'networkidle' })
