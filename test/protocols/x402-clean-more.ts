@@ -100,7 +100,7 @@ const channel: Config = {
   salt: `0x${'00'.repeat(32)}`,
 }
 const signed_voucher = { channelId: channelId(channel, 8_453), maxClaimableAmount: '15000', signature: SIGNATURE }
-/** What the client of @x402/evm 2.27.0 sends with EIP-3009 and with Permit2. */
+/** Payloads of the client of @x402/evm 2.27.0 with EIP-3009 and with Permit2. */
 const transfer = { validAfter: '1795262000', validBefore: '1795262460', salt: `0x${'5a'.repeat(32)}`, signature: SIGNATURE }
 const channel_permit = {
   from: PAYER,

@@ -40,7 +40,7 @@ export interface MerchantRequestParts {
 /** Request of a merchant for its own invoices; `signature` or `token` proves that the merchant asks. */
 export interface ListRequest {
   merchant: string
-  /** Seconds since 1970; null for now. */
+  /** Seconds since 1970; null for the current time. */
   issued_at: number | null
   signature: string | null
   /** From an earlier answer, in place of a signature. */
@@ -168,7 +168,7 @@ export interface StatementRequest {
   /** camt.053 or camt.054. */
   document: string
   by:
-    | { merchant: string; /** Seconds since 1970; null for now. */ issued_at: number | null; signature: string | null }
+    | { merchant: string; /** Seconds since 1970; null for the current time. */ issued_at: number | null; signature: string | null }
     | { invoice_id: string; token: string }
   /** Address of the client. */
   client: string

@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 import { darkSquares } from '../../support/qr.ts'
 import { follow, journey, type Json } from './stranger.ts'
 
-/** What a banking app reads in the code (EPC069-12). */
+/** Payload of the code, read as a banking app does (EPC069-12). */
 function transferIn(code: string) {
   const [tag, version, charset, identification, bic, name, iban = '', amount = '', purpose, reference = ''] = code.split('\n')
   assert.deepEqual(
