@@ -72,7 +72,9 @@ function commonRoutes(
     // Each route that accepts GET accepts HEAD.
     const method = context.req.method === 'HEAD' ? 'GET' : context.req.method
     if (allowed.length > 0 && !allowed.includes(method)) {
-      const found = problem('METHOD_NOT_ALLOWED', `This address accepts ${allowed.join(' and ')} only.`)
+      const isTool = method === 'POST' && servesMethod(http, 'POST', `${context.req.path}/call`)
+      const hint = isTool ? ' To call the tool, POST to /v1/tools/{tool}/call.' : ''
+      const found = problem('METHOD_NOT_ALLOWED', `This address accepts ${allowed.join(' and ')} only.${hint}`)
       const heads = allowed.includes('GET') ? ['HEAD'] : []
       return refuse(found, { allow: [...allowed, ...heads, 'OPTIONS'].join(', ') })
     }

@@ -249,3 +249,10 @@ test('a refusal says what to send instead', async () => {
   for (const message of await said('/v1/tools/erc20-balance/call', token)) assert.ok(message.includes(form), message)
   for (const nothing of ['', ' \n']) assert.deepEqual(await said('/v1/tools/iban-check/call', nothing), ['not_json: The body is empty.'])
 })
+
+test('a call that is sent to the address of the tool is told where calls go', async () => {
+  const send = async (path: string) =>
+    (await fetch(`${app.url}${path}`, { method: 'POST', body: '{"input":{}}' })).json() as Promise<{ detail: string }>
+  assert.match((await send('/v1/tools/iban-check')).detail, /To call the tool, POST to \/v1\/tools\/\{tool\}\/call\.$/)
+  assert.equal((await send('/v1/tools')).detail, 'This address accepts GET only.')
+})
