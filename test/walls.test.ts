@@ -23,7 +23,7 @@ const EXCEPTIONS: Record<string, string[]> = {
   'pure/checks/isbn.ts': ['isbn3'],
   'pure/checks/countries.ts': ['iso-3166'],
   'pure/checks/e164.ts': ['libphonenumber-js'],
-  'pure/checks/domains.ts': ['disposable-email-domains-js', 'tldts'],
+  'pure/checks/domains.ts': ['disposable-email-domains-js'],
   'pure/documents/xml/': ['saxes'],
   'pure/documents/markdown/': ['htmlparser2'],
   'pure/documents/json-schema/': ['re2js'],

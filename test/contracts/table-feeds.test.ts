@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { domainToUnicode } from 'node:url'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createFeedReader, readFeedFile } from '../../src/adapters/feeds/reader.ts'
 import { createLog } from '../../src/adapters/log/pino.ts'
@@ -15,7 +16,7 @@ import type { FeedState } from '../../src/ports/datasets.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { COUNTRIES } from '../../src/pure/checks/countries.ts'
 import { checkCurrency } from '../../src/pure/checks/currency.ts'
-import { disposableDomain, rdapServer } from '../../src/pure/checks/domains.ts'
+import { disposableDomain, rdapServer, readVendorDomain } from '../../src/pure/checks/domains.ts'
 import { checkIfsc } from '../../src/pure/checks/ifsc.ts'
 import { checkIsbn } from '../../src/pure/checks/isbn.ts'
 import { bindTables, TABLES } from '../../src/pure/datasets/datasets.ts'
@@ -140,6 +141,29 @@ function domains(change: (rows: Rows) => Rows = (rows) => rows): string {
     .join('\n')}\n`
 }
 
+/** The list as its server sends it: rules in their own alphabet, comments, and remarks behind a rule. */
+function suffixList(change: (rows: Rows) => Rows = (rows) => rows): string {
+  const rows = change(rowsOf('public_suffixes')).map(({ rule, section }) => ({ rule: domainToUnicode(String(rule)), section }))
+  const of = (section: string) =>
+    rows
+      .filter((row) => row.section === section)
+      .map(({ rule }, index) => (index % 100 === 0 ? `\n// Registry ${index} : https://registry.example\n${rule} // remark` : rule))
+      .join('\n')
+  return `// This Source Code Form is subject to the terms of the Mozilla Public
+// License, v. 2.0.
+
+// VERSION: 2026-11-20_08-14-41_UTC
+// COMMIT: 0b6e2a05b1f6d2f0c4b9a4f3b4a1c9d8e7f60512
+
+// ===BEGIN ICANN DOMAINS===
+${of('icann')}
+// ===END ICANN DOMAINS===
+// ===BEGIN PRIVATE DOMAINS===
+${of('private')}
+// ===END PRIVATE DOMAINS===
+`
+}
+
 const TEST_THALER: Currency = {
   alpha: 'TST',
   numeric: '899',
@@ -210,6 +234,15 @@ const CASES: Readonly<Record<Feed, FeedCase>> = {
     without: null,
     with: 'throw-away.example',
   },
+  public_suffixes: {
+    type: 'text/plain; charset=utf-8',
+    same: { 'public_suffix_list.dat': suffixList() },
+    more: { 'public_suffix_list.dat': suffixList((rows) => [...rows, { rule: 'xn--mnchen-3ya.example', section: 'icann' }]) },
+    half: { 'public_suffix_list.dat': suffixList(SENTINEL_FREE('public_suffixes')) },
+    check: () => readVendorDomain('shop.huber.münchen.example')?.registrable,
+    without: 'xn--mnchen-3ya.example',
+    with: 'huber.xn--mnchen-3ya.example',
+  },
 }
 
 const served =
@@ -262,7 +295,7 @@ for (const [name, one] of Object.entries(CASES)) {
       },
       'a connection that ends early': {
         answer: (response) => {
-          response.writeHead(200, { 'content-type': one.type, 'content-length': String(whole.length) })
+          response.writeHead(200, { 'content-type': one.type, 'content-length': String(Buffer.byteLength(whole)) })
           response.write(whole.slice(0, -200), () => response.destroy())
         },
         outcome: 'failed',
@@ -335,4 +368,28 @@ test('documents are imported from files under the names of their publishers', as
   assert.ok(servers.kind === 'read' && servers.snapshots[0]?.dataset === 'rdap_bootstrap')
   await rm(join(folder, 'list-three.xml'))
   assert.equal((await readFeedFile('iso4217', join(folder, 'list-one.xml'), DAY)).kind, 'failed')
+})
+
+test('a list of suffixes with a broken section, a rule in no section or none of its dates is refused', async () => {
+  const whole = suffixList()
+  const lies: [RegExp, string][] = [
+    [/is in no section/, whole.replace('// ===BEGIN ICANN', 'com\n// ===BEGIN ICANN')],
+    [/section PRIVATE begins or ends twice/, whole.replace('// ===END ICANN DOMAINS===\n', '')],
+    [/section PRIVATE begins or ends twice/, whole.replace('// ===BEGIN PRIVATE', '// ===BEGIN ICANN DOMAINS===\n// ===BEGIN PRIVATE')],
+    [/does not state its date/, whole.replace('// VERSION', '// version')],
+    [/has no ASCII form/, whole.replace('\nco.uk\n', '\nco.uk\nmün chen.uk\nm%FFü.uk\n')],
+    [/does not have the form/, whole.replace('\nco.uk\n', '\nco.uk\n!uk\n')],
+    [/does not have the form/, whole.replace('\nco.uk\n', '\nco.uk\n*\n')],
+    [/does not have the form/, whole.replace('\nco.uk\n', '\nco.uk\na.*.uk\n')],
+  ]
+  for (const [detail, text] of lies) {
+    assert.notEqual(text, whole)
+    answer = served({ 'public_suffix_list.dat': text }, 'text/plain')
+    const state = await read('public_suffixes')
+    assert.deepEqual([['failed', 'refused'].includes(state.outcome), detail.test(state.detail)], [true, true], state.detail)
+  }
+  assert.equal(
+    service.active().find(({ id }) => id === 'public_suffixes'),
+    undefined,
+  )
 })

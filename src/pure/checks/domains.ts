@@ -1,5 +1,5 @@
 import rdap from '../../../data/rdap-bootstrap.json' with { type: 'json' }
-import { parse } from 'tldts'
+import suffixes from '../../../data/public-suffixes.json' with { type: 'json' }
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import free_mail from '../../../data/free-mail-domains.json' with { type: 'json' }
 import { once } from '../once.ts'
@@ -19,8 +19,66 @@ export interface VendorDomain {
   mailbox: boolean
 }
 
-/** The public suffix list as tldts 7.4.9 carries it. */
-const PUBLIC_SUFFIXES_AS_OF = 'tldts 7.4.9'
+/** Rule of the Public Suffix List in ASCII form: `co.uk`, `*.ck` (any label in place of the star) or `!www.ck` (an exception to that). */
+interface SuffixRule {
+  rule: string
+  /** `icann`: below it a registry registers names. `private`: below it the holder of a domain gives names to others. */
+  section: string
+}
+
+const RULE = /^(?:\*\.|!(?=[^.]{1,63}\.))?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?){0,6}$/
+
+export const PUBLIC_SUFFIXES = referenceTable(
+  {
+    id: 'public_suffixes',
+    source_urls: ['https://publicsuffix.org/list/public_suffix_list.dat'],
+    licence: 'Mozilla Public License 2.0 (https://mozilla.org/MPL/2.0/)',
+    limit_days: 200,
+    rows_min: 8_000,
+    rows_max: 60_000,
+    present: ['com', 'net', 'org', 'de', 'uk', 'co.uk', 'com.br', 'co.jp', '*.ck', '!www.ck', 'github.io'],
+    isRow: rowOf<SuffixRule>({ rule: RULE, section: /^(?:icann|private)$/ }),
+    key: ({ rule }) => rule,
+  },
+  () => suffixes,
+  ({ rows }) => once((): ReadonlyMap<string, string> => new Map(rows.map(({ rule, section }) => [rule, section]))),
+)
+
+interface SplitDomain {
+  suffix: string
+  /** Section of the rule; null if no rule is about the host. */
+  section: string | null
+  /** The suffix and the label in front of it; null if the host is a suffix itself. */
+  registrable: string | null
+}
+
+/**
+ * Splits a host in ASCII form by the algorithm of publicsuffix.org: an exception prevails, else the longest rule; without a rule the suffix is the last
+ * label. `icann_only` ignores the private section.
+ */
+export function splitDomain(host: string, icann_only: boolean): SplitDomain {
+  const rules = PUBLIC_SUFFIXES.view()
+  const labels = host.split('.')
+  const ends = labels.map((_, index) => labels.slice(index).join('.'))
+  const sectionOf = (rule: string) => {
+    const section = rules.get(rule)
+    return section === undefined || (icann_only && section !== 'icann') ? null : section
+  }
+  const split = (index: number, section: string | null): SplitDomain => ({
+    suffix: ends[index] ?? host,
+    section,
+    registrable: ends[index - 1] ?? null,
+  })
+  for (const [index, end] of ends.entries()) {
+    const section = sectionOf(`!${end}`)
+    if (section !== null) return split(index + 1, section)
+  }
+  for (const [index, end] of ends.entries()) {
+    const section = sectionOf(end) ?? sectionOf(`*.${ends[index + 1] ?? ''}`)
+    if (section !== null) return split(index, section)
+  }
+  return split(ends.length - 1, null)
+}
 
 /** DNS: a name of at most 253 characters. */
 const HOST_CHARS = 253
@@ -38,11 +96,11 @@ export function readVendorDomain(text: string): VendorDomain | null {
   if (/[\s@/\\?#:%[\]]/.test(bare)) return null
   const host = asciiHost(bare)
   if (host === null || host.length > HOST_CHARS) return null
-  const { domain, publicSuffix, isIp } = parse(host, { allowPrivateDomains: false })
-  if (isIp === true || domain === null || publicSuffix === null) return null
-  const privately = parse(host, { allowPrivateDomains: true })
-  const shared_platform = privately.isPrivate === true && privately.domain !== null ? privately.publicSuffix : null
-  return { host, registrable: domain, public_suffix: publicSuffix, shared_platform, mailbox }
+  const { registrable, suffix: public_suffix } = splitDomain(host, true)
+  if (registrable === null) return null
+  const whole = splitDomain(host, false)
+  const shared_platform = whole.section === 'private' && whole.registrable !== null ? whole.suffix : null
+  return { host, registrable, public_suffix, shared_platform, mailbox }
 }
 
 /** Without a display name, a comment behind, `mailto:` and the punctuation of a sentence or list (RFC 5322, 3.4; RFC 6068). */
@@ -57,10 +115,14 @@ function bareAddress(text: string): string {
     .trim()
 }
 
+/** Label of a host name (RFC 1123, 2.1), or of a service (RFC 2782), which has underscores. */
+const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
+
+/** ASCII form of a host name of two labels or more; null for an IP address and other text. A last label of digits is read as an address (WHATWG URL). */
 function asciiHost(name: string): string | null {
-  const url = URL.canParse(`http://${name}/`) ? new URL(`http://${name}/`) : null
-  const host = url?.hostname.replace(/\.$/, '') ?? ''
-  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) ? host : null
+  const host = URL.parse(`http://${name}/`)?.hostname.replace(/\.$/, '') ?? ''
+  const labels = host.split('.')
+  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^[0-9]+$/.test(labels.at(-1) ?? '') ? host : null
 }
 
 interface MailDomain {
@@ -177,9 +239,7 @@ function isServer(text: string): boolean {
 }
 
 /** Dates of the tables that an answer about a domain is read from. */
-export const DOMAIN_DATA_AS_OF = datesOf([DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS, RDAP_BOOTSTRAP], {
-  public_suffixes: PUBLIC_SUFFIXES_AS_OF,
-})
+export const DOMAIN_DATA_AS_OF = datesOf([DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS, PUBLIC_SUFFIXES, RDAP_BOOTSTRAP])
 
 /**
  * Base URL of the RDAP server for a domain, by the longest suffix in IANA's bootstrap file (RFC 9224, March 2022) and the overrides of the table; null

@@ -1,6 +1,6 @@
 import { COUNTRIES } from '../checks/countries.ts'
 import { ISO4217 } from '../checks/currency.ts'
-import { DISPOSABLE_DOMAINS, RDAP_BOOTSTRAP } from '../checks/domains.ts'
+import { DISPOSABLE_DOMAINS, PUBLIC_SUFFIXES, RDAP_BOOTSTRAP } from '../checks/domains.ts'
 import { IFSC_BANKS } from '../checks/ifsc.ts'
 import { ISBN_RANGES } from '../checks/isbn.ts'
 import { isObject } from '../is-object.ts'
@@ -258,6 +258,45 @@ function readDomains(text: string, retrieved_at: string): ReturnType<typeof snap
   })
 }
 
+const SECTION_MARK = /^\/\/ ===(BEGIN|END) (ICANN|PRIVATE) DOMAINS===$/
+
+/**
+ * Rows of `public_suffix_list.dat` (format: https://github.com/publicsuffix/list/wiki/Format): a line is read up to its first white space, comments begin with
+ * two slashes, and each section is between its marks. Rules in other alphabets get their ASCII form. A text says why the list is refused.
+ */
+export function suffixRows(text: string): { rule: string; section: string }[] | string {
+  const found = new Map<string, string>()
+  let open: string | null = null
+  let closed = 0
+  for (const line of text.split('\n')) {
+    const [, mark, name = ''] = SECTION_MARK.exec(line.trim()) ?? []
+    if (mark !== undefined) {
+      if ((open === null) !== (mark === 'BEGIN') || (mark === 'END' && open !== name)) return `The section ${name} begins or ends twice.`
+      open = mark === 'BEGIN' ? name : null
+      if (mark === 'END') closed++
+      continue
+    }
+    const [written = ''] = line.trimStart().split(/\s/, 1)
+    if (written === '' || written.startsWith('//')) continue
+    if (open === null) return `The rule ${JSON.stringify(written.slice(0, 100))} is in no section.`
+    const [, prefix = '', name_part = ''] = /^(!|\*\.)?(.*)$/s.exec(written) ?? []
+    const ascii = /^[a-z0-9.-]+$/.test(name_part) ? name_part : URL.parse(`http://${name_part}/`)?.hostname
+    if (ascii === undefined) return `The rule ${JSON.stringify(written.slice(0, 100))} has no ASCII form.`
+    if (!found.has(prefix + ascii)) found.set(prefix + ascii, open.toLowerCase())
+  }
+  if (closed !== 2) return 'The list does not have both sections from beginning to end: it is truncated.'
+  return Array.from(found, ([rule, section]) => ({ rule, section })).sort((one, other) => (one.rule < other.rule ? -1 : 1))
+}
+
+function readSuffixes(text: string, retrieved_at: string): ReturnType<typeof snapshotOf> | string {
+  const rows = suffixRows(text)
+  if (typeof rows === 'string') return rows
+  const [, version, published_at] = /^\/\/ VERSION: ((\d{4}-\d{2}-\d{2})\S{0,40})/m.exec(text) ?? []
+  if (version === undefined || published_at === undefined) return 'The list does not state its date; expected // VERSION: YYYY-MM-DD….'
+  const source = 'Public Suffix List, public_suffix_list.dat'
+  return snapshotOf(PUBLIC_SUFFIXES, { source, source_version: version, published_at, retrieved_at, rows })
+}
+
 const WHOLE = { root: '', elements: [], optional: true } as const
 
 export const TABLE_FEEDS = {
@@ -314,5 +353,15 @@ export const TABLE_FEEDS = {
     bytes_max: 4_000_000,
     datasets: ['disposable_domains'],
     collect: wholeDocument(readDomains),
+  },
+  public_suffixes: {
+    ...WHOLE,
+    url: 'https://publicsuffix.org/list/public_suffix_list.dat',
+    file: 'public_suffix_list.dat',
+    format: 'text',
+    // 330 kB in 2026.
+    bytes_max: 4_000_000,
+    datasets: ['public_suffixes'],
+    collect: wholeDocument(readSuffixes),
   },
 } as const satisfies Readonly<Record<string, FeedDefinition>>

@@ -146,8 +146,8 @@ export default defineTool({
   async run(asked, { clock, registrations, screening }) {
     const now_ms = clock.now_ms()
     const names = await screenedPayee(asked, screening, now_ms)
-    // The registry is asked now; everything else is read from the tables that are in use when the answer came.
-    const { rdap_bootstrap } = DOMAIN_DATA_AS_OF
+    // The domain is read and its registry asked now; everything else is read from the tables that are in use when the answer came.
+    const { public_suffixes, rdap_bootstrap } = DOMAIN_DATA_AS_OF
     const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
     const seen = inspectCounterparty({ ...asked, domain })
     const whole_usd = wholeUsd(asked.invoice_amount_usd)
@@ -184,7 +184,7 @@ export default defineTool({
         ...(seen.lei && LEI_DATA_AS_OF),
         ...(seen.vat && VAT_DATA_AS_OF),
         ...(seen.company && COMPANY_NUMBER_DATA_AS_OF),
-        ...(domain && { ...DOMAIN_DATA_AS_OF, rdap_bootstrap }),
+        ...(domain && { ...DOMAIN_DATA_AS_OF, public_suffixes, rdap_bootstrap }),
         ...(names && namesAsOf(names)),
       },
     }
