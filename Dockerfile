@@ -13,6 +13,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json ./
 COPY data ./data
+COPY docs/guide ./docs/guide
 COPY src ./src
 # The command line, for `docker compose run --rm one assay doctor` and its like.
 RUN mkdir /data && chown node:node /data && ln -s /app/src/cli.ts /usr/local/bin/assay

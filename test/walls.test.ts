@@ -49,6 +49,9 @@ const EXCEPTIONS: Record<string, string[]> = {
   'surfaces/pages/assets-worker.ts': ['node:worker_threads'],
   'surfaces/pages/browser-modules.ts': ['node:fs', 'node:module', 'node:path', 'node:url'],
   'surfaces/pages/messages.ts': ['node:fs'],
+  // Guides, and the parser of their Markdown.
+  'surfaces/pages/docs/topics.ts': ['node:fs'],
+  'surfaces/pages/docs/markdown.ts': ['commonmark'],
   // Components, for the server and for browsers.
   'surfaces/pages/': ['preact', 'htm', 'preact-render-to-string'],
   // Each adapter has its one client library.

@@ -13,6 +13,7 @@ const SERVICE_ONLY: ReadonlySet<string> = new Set([
   '@hono/node-server',
   '@opentelemetry/api',
   '@pdf-lib/fontkit',
+  'commonmark',
   'dejavu-fonts-ttf',
   'htm',
   'pdf-lib',
@@ -81,13 +82,13 @@ else {
 }
 `
 
-/** Style sheets, the icon, and the tables as files, which some modules read by name. */
+/** Style sheets, the icon, the guides, and the tables as files, which some modules read by name. */
 async function copyPlainFiles(folder: string): Promise<void> {
   for await (const path of glob('src/**/*.{css,svg}', { cwd: ROOT })) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await copyFile(join(ROOT, path), join(folder, path))
   }
-  await cp(join(ROOT, 'data'), join(folder, 'data'), { recursive: true })
+  for (const path of ['data', 'docs/guide']) await cp(join(ROOT, path), join(folder, path), { recursive: true })
 }
 
 /** Module with the members of package.json that the service reads. */

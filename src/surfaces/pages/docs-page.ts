@@ -6,9 +6,9 @@ import type { AppDeps } from '../deps.ts'
 import { sendDocument, type StoredDocument } from '../http/document.ts'
 import { runExamples } from '../discovery/documents.ts'
 import type { Env } from '../http/reply.ts'
-import type { Chapter, Topic } from './docs/parts.ts'
+import type { Chapter } from './docs/parts.ts'
 import { operationChapters, readReference, referenceChapters, type Reference } from './docs/reference.ts'
-import { GROUPS, REFERENCE, topicPath } from './docs/topics.ts'
+import { GROUPS, REFERENCE, topicPath, type Topic } from './docs/topics.ts'
 import { HTML_TYPE, layout, PAGE_HEADERS, type Markup } from './layout.ts'
 import { storedPage } from './priced.ts'
 
@@ -21,7 +21,7 @@ export function docsRoutes(app: Hono<Env>, deps: AppDeps): void {
   const reference = () => known('', () => referenceOf(deps))
   const page = (id: string, make: () => Promise<string>) => kept(id, async () => storedPage(await make()))
   for (const topic of GROUPS.flatMap(({ topics }) => topics)) {
-    const make = async () => docsPage(deps, topic, await topic.chapters(deps))
+    const make = () => Promise.resolve(docsPage(deps, topic, topic.chapters(deps)))
     app.get(topicPath(topic), async (context) => sendDocument(context, await page(topic.id, make)))
   }
   app.get('/docs/reference', async (context) => {

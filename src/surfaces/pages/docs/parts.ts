@@ -1,5 +1,5 @@
 import { html } from '../html.ts'
-import { callUrl, shellWord } from '../../../service/catalogue/text.ts'
+import { shellWord } from '../../../service/catalogue/text.ts'
 import type { Tool } from '../../../service/catalogue/define.ts'
 import type { AppDeps } from '../../deps.ts'
 import type { Markup } from '../layout.ts'
@@ -13,20 +13,11 @@ export interface Chapter {
   body: Markup
 }
 
-export interface Topic {
-  /** Last part of its address; empty for `/docs` itself. */
-  id: string
-  title: string
-  /** Description in one sentence. */
-  words: string
-  chapters(deps: AppDeps): Chapter[] | Promise<Chapter[]>
-}
-
-/** Language of a sample; tests run those of shell, TypeScript, Python and Go. */
-type SampleKind = 'shell' | 'assay' | 'json' | 'javascript' | 'typescript' | 'python' | 'go' | 'text'
-
-/** Code sample with a copy button. `id` is unique on its page. Build the text from the registry, so that it runs without changes. */
-export function sample(id: string, kind: SampleKind, caption: string, text: string): Markup {
+/**
+ * Code sample with a copy button. `id` is unique on its page. `kind` is the language; tests run samples of shell, TypeScript, Python and Go. Build the text
+ * from the registry, so that it runs without changes.
+ */
+export function sample(id: string, kind: string, caption: string, text: string): Markup {
   return html`<figure class="sample">
     <figcaption>
       ${caption}<button type="button" class="copy" data-copies="sample-${id}" aria-label="Copy: ${caption}">Copy</button>
@@ -49,11 +40,6 @@ export function curl(url: string, options: { body?: unknown; headers?: readonly 
   ].join(' \\\n  ')
 }
 
-/** The call of a tool with its example. */
-export function callSample(deps: AppDeps, tool: Tool, headers: readonly string[] = []): string {
-  return curl(callUrl(deps, tool), { body: { input: tool.example }, headers })
-}
-
 /** The tool that the samples call; the first of the catalogue where it is not served. */
 export function shownTool({ call }: AppDeps): Tool {
   const tool = call.catalogue.find('iban-check') ?? call.catalogue.tools[0]
@@ -62,7 +48,7 @@ export function shownTool({ call }: AppDeps): Tool {
 }
 
 /** A table that scrolls inside itself. The first column names the row. */
-export function table(caption: string, columns: readonly string[], rows: readonly (readonly (Markup | string)[])[]): Markup {
+export function table(caption: string, columns: readonly (Markup | string)[], rows: readonly (readonly (Markup | string)[])[]): Markup {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
     <table class="doc">
       <caption>
@@ -104,11 +90,4 @@ export function items(...texts: (Markup | string)[]): Markup {
   return html`<ul>
     ${texts.map((text) => html`<li>${text}</li>`)}
   </ul>`
-}
-
-/** Numbered list that begins at `start`, so that samples can be placed between two steps. */
-export function steps(start: number, ...texts: (Markup | string)[]): Markup {
-  return html`<ol start="${start}">
-    ${texts.map((text) => html`<li>${text}</li>`)}
-  </ol>`
 }

@@ -1,25 +1,49 @@
-import { AUDIT, JOURNEY_TOPIC, RECEIPTS } from './receipts.ts'
-import { CLIENT, COMMAND_LINE, GOING_LIVE } from './command-line.ts'
-import { A2A, ERRORS, MCP, REST, START } from './calls.ts'
-import { INVOICES, WEBHOOKS } from './webhooks.ts'
-import { PAYMENT, PRICES } from './payment.ts'
-import { RULE_BOOKS } from './rule-books.ts'
-import type { Topic } from './parts.ts'
+import { readFileSync } from 'node:fs'
+import { readGuide, type Conditions, type Guide } from './markdown.ts'
+import { VALUES } from './values.ts'
+
+/** A page of the documentation. */
+export interface Topic extends Guide {
+  /** Last part of its address; empty for `/docs` itself. */
+  id: string
+}
+
+/** Conditions of chapters and blocks. */
+const CONDITIONS: Conditions = {
+  payments: (deps) => deps.takes_payments,
+  no_payments: (deps) => !deps.takes_payments,
+  sandbox_chain: (deps) => deps.sandbox !== null,
+  no_sandbox_chain: (deps) => deps.sandbox === null,
+}
+
+const FOLDER = new URL('../../../../docs/guide/', import.meta.url)
+const START = 'quickstart'
+
+function topics(...names: string[]): Topic[] {
+  return names.map((name) => {
+    const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
+    return { id: name === START ? '' : name, ...readGuide(name, text, VALUES, CONDITIONS) }
+  })
+}
 
 /** The topics in the order in which they are read. */
 export const GROUPS: readonly { title: string; topics: readonly Topic[] }[] = [
-  { title: 'Call', topics: [START, JOURNEY_TOPIC, REST, MCP, A2A, COMMAND_LINE, CLIENT] },
-  { title: 'Know', topics: [PRICES, PAYMENT, RECEIPTS, AUDIT, ERRORS, INVOICES, WEBHOOKS] },
-  { title: 'Rule books', topics: RULE_BOOKS },
-  { title: 'Run', topics: [GOING_LIVE] },
+  { title: 'Call', topics: topics(START, 'journeys', 'rest', 'mcp', 'a2a', 'cli', 'client') },
+  { title: 'Know', topics: topics('prices', 'payment', 'receipts', 'audit', 'errors', 'invoices', 'webhooks') },
+  { title: 'Rule books', topics: topics('pol-1', 'pod-1', 'csp-1', 'dip-1', 'micro-ast') },
+  { title: 'Run', topics: topics('going-live') },
 ]
+
+const used = new Set(GROUPS.flatMap((group) => group.topics.flatMap(({ names }) => [...names])))
+const unused = Object.keys({ ...VALUES, ...CONDITIONS }).filter((name) => !used.has(name))
+if (unused.length > 0) throw new Error(`no guide uses: ${unused.join(', ')}`)
 
 export const REFERENCE = { id: 'reference', title: 'API reference', words: 'Every operation, from the OpenAPI document.' }
 
 /** Guides for the search. */
 export function guideList(): { href: string; title: string; text: string }[] {
-  const topics = [...GROUPS.flatMap((group) => group.topics), REFERENCE]
-  return topics.map((topic) => ({ href: topicPath(topic), title: topic.title, text: topic.words }))
+  const list = [...GROUPS.flatMap((group) => group.topics), REFERENCE]
+  return list.map((topic) => ({ href: topicPath(topic), title: topic.title, text: topic.words }))
 }
 
 /** The address of a topic. */

@@ -1,0 +1,362 @@
+import { html } from '../html.ts'
+import { WEBHOOK_EVENTS, type WebhookEventType } from '../../../ports/webhooks.ts'
+import { BUNDLE_ENTRIES_MAX, BUNDLE_FORMAT, BUNDLE_LIMITS, BUNDLE_VERSION } from '../../../pure/audit/bundle.ts'
+import { usdcDecimal } from '../../../pure/payments/usdc.ts'
+import { MICRO_AST } from '../../../pure/protocols/micro-ast/index.ts'
+import { MOST_NODES, NODE_TYPES } from '../../../pure/protocols/micro-ast/view.ts'
+import { encodeReceipt } from '../../../pure/receipts/compact.ts'
+import { nobleCrypto, toHex } from '../../../pure/receipts/crypto.ts'
+import { digestText, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
+import { createCommitment, CSP1, CSP1_CODES, readMetaAddress, stealthAddress } from '../../../pure/rulebooks/csp1.ts'
+import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_NOTES, DIP_RULES } from '../../../pure/rulebooks/dip1.ts'
+import { CHECKS, POD1, POD1_CODES, POD1_WARNINGS } from '../../../pure/rulebooks/pod1-table.ts'
+import { COVERAGE_TYPES, POLICY_CODES, POLICY_SIGNED_TEXT } from '../../../pure/rulebooks/pol1.ts'
+import { ENTRY_FORMS, LISTING_NOTICE, POL } from '../../../pure/rulebooks/pol1-registry.ts'
+import { signingKindDocument } from '../../../pure/signing/kinds.ts'
+import type { SigningKind } from '../../../pure/signing/sign-request.ts'
+import {
+  allowanceWords,
+  byFamily,
+  callUrl,
+  HONEST_LIMITS,
+  paymentWords,
+  RECEIPT_LIMIT,
+  shellWord,
+} from '../../../service/catalogue/text.ts'
+import { receiptSchema } from '../../../service/catalogue/wire-schemas.ts'
+import { BUNDLE_RULES, INVOICE_RULES, limits, WEBHOOK_RULES } from '../../../service/limits.ts'
+import type { ProblemKind } from '../../../service/payment-problems.ts'
+import { priceBounds, type PriceClass } from '../../../service/payments/price-book.ts'
+import { mcpResource, v1PaymentRequired, v2PaymentRequired } from '../../../service/payments/terms.ts'
+import { PROBLEMS, type ProblemCode } from '../../../service/problems.ts'
+import type { AppDeps } from '../../deps.ts'
+import { sampleText } from '../components/sample-text.ts'
+import type { Markup } from '../layout.ts'
+import type { Values } from './markdown.ts'
+import { code, inline, items, json, paragraphs, sample, shownTool, table } from './parts.ts'
+
+/**
+ * Values of the placeholders in docs/guide/. Limits, prices, tables, typed data and test vectors come from the code that applies them, so that a page cannot
+ * state anything else.
+ */
+
+const { receipt, digest, link_to, link_digest } = TEST_VECTOR
+const compact = encodeReceipt(receipt)
+
+function callBody(deps: AppDeps): string {
+  return JSON.stringify({ input: shownTool(deps).example })
+}
+
+function pretty(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+}
+
+function codeTable(caption: string, columns: readonly string[], codes: Readonly<Record<string, string>>): Markup {
+  return table(
+    caption,
+    columns,
+    Object.entries(codes).map(([name, words]) => [code(name), words]),
+  )
+}
+
+const CALLS: Values = {
+  api_url: (deps) => deps.origins.api_url,
+  mcp_url: (deps) => deps.origins.mcp_url,
+  tool: (deps) => shownTool(deps).id,
+  example: (deps) => JSON.stringify(shownTool(deps).example),
+  example_word: (deps) => shellWord(JSON.stringify(shownTool(deps).example)),
+  call_url: (deps) => callUrl(deps, shownTool(deps)),
+  call_body: (deps) => shellWord(callBody(deps)),
+  call_body_literal: (deps) => JSON.stringify(callBody(deps)),
+  typescript_sample: (deps) => languageSample(deps, 'typescript'),
+  python_sample: (deps) => languageSample(deps, 'python'),
+  go_sample: (deps) => languageSample(deps, 'go'),
+  mcp_call_body(deps) {
+    const { id, example } = shownTool(deps)
+    return shellWord(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: id, arguments: example } }))
+  },
+  a2a_body(deps) {
+    const { id, example } = shownTool(deps)
+    const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ data: { tool: id, input: example } }] }
+    return shellWord(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }))
+  },
+  body_bytes: () => limits.body_bytes,
+  document_body_bytes: () => limits.document_body_bytes,
+  unpaid_body_bytes: () => limits.unpaid_body_bytes,
+  honest_limits: () => items(...HONEST_LIMITS.map((words) => words.replaceAll('`', ''))),
+  request_problems: () => problemTable(({ fault, status }) => fault === 'caller' && status !== 402 && status !== 409),
+  payment_problems: () => problemTable(({ fault, status }) => fault === 'caller' && (status === 402 || status === 409)),
+  service_problems: () => problemTable(({ fault }) => fault !== 'caller'),
+}
+
+/** The call of the shown tool in a language, without a library. */
+function languageSample(deps: AppDeps, kind: 'typescript' | 'python' | 'go'): string {
+  const { api_url, mcp_url } = deps.origins
+  const { id, example } = shownTool(deps)
+  return sampleText(kind, { tool: id, api_url, mcp_url }, JSON.stringify(example))
+}
+
+const FAULTS = { caller: 'the request', service: 'this service', source: 'a source' } as const
+
+/** Table of a group of problems. It has a column for the origin of the fault only if the problems differ in it. */
+function problemTable(has: (kind: ProblemKind) => boolean): Markup {
+  const found = (Object.keys(PROBLEMS) as ProblemCode[]).map((name) => ({ name, kind: PROBLEMS[name] })).filter(({ kind }) => has(kind))
+  const mixed = new Set(found.map(({ kind }) => kind.fault)).size > 1
+  const rows = found.map(({ name, kind: { status, retryable, description, fault } }) => [
+    html`<a href="/problems/${name}"><code>${name}</code></a>`,
+    String(status),
+    retryable ? 'yes' : 'no',
+    ...(mixed ? [FAULTS[fault]] : []),
+    inline(description),
+  ])
+  return table(`${rows.length} codes`, ['code', 'status', 'retryable', ...(mixed ? ['fault of'] : []), 'meaning'], rows)
+}
+
+const PAYMENTS: Values = {
+  allowance: (deps) => allowanceWords(deps.free, deps.call.catalogue.tools),
+  payment: (deps) => paymentWords(deps),
+  chain_id: (deps) => deps.chain_id,
+  payment_least_s: () => limits.payment_least_left_s,
+  payment_longest_s: () => limits.payment_longest_s,
+  answer_kept_h: () => limits.answer_kept_ms / 3_600_000,
+  quote_s: () => limits.max_timeout_s,
+  terms_v1: (deps) => pretty(v1PaymentRequired(terms(deps), 'payment required')),
+  terms_v2: (deps) => pretty(v2PaymentRequired(terms(deps), 'payment required')),
+  terms_mcp: (deps) => pretty(v2PaymentRequired({ ...terms(deps), resource: mcpResource(shownTool(deps).id) }, 'payment required')),
+  price_classes: priceClasses,
+  tool_prices: toolPrices,
+}
+
+/** Terms as a 402 asks for them, with the floor of the class for an amount. */
+function terms(deps: AppDeps) {
+  const tool = shownTool(deps)
+  return {
+    ...deps.terms,
+    resource: callUrl(deps, tool),
+    description: tool.description,
+    amount_minor: priceBounds(tool.price).floor_minor,
+  }
+}
+
+/** Description of each price class. */
+const CLASSES: Record<PriceClass, string> = {
+  free: 'free without limit',
+  check: 'one check of one value',
+  chain: 'facts read from the chain or from a market',
+  contract: 'the facts of a token contract',
+  document: 'a whole document or file',
+  batch: 'many checks in one call',
+}
+
+function priceClasses(deps: AppDeps): Markup {
+  const rows = (Object.keys(CLASSES) as PriceClass[]).map((name) => {
+    const { floor_minor, cap_minor, formula } = priceBounds(name)
+    const members = deps.call.catalogue.tools.filter(({ price }) => price === name).length
+    return [code(name), CLASSES[name], usdcDecimal(floor_minor), usdcDecimal(cap_minor), formula ?? '', String(members)]
+  })
+  return table('Classes of tools, in USDC', ['class', 'what it is', 'at least', 'at most', 'formula', 'tools'], rows)
+}
+
+function toolPrices({ call, free }: AppDeps): Markup {
+  const freeCalls = (id: string) => String(Object.hasOwn(free.overrides, id) ? free.overrides[id] : free.free_daily)
+  return html`${byFamily(call.catalogue.tools).map(({ title, tools }) =>
+    table(
+      title,
+      ['tool', 'class', 'free calls'],
+      tools.map(({ id, price }) => [
+        html`<a href="/tools/${id}"><code>${id}</code></a>`,
+        price,
+        price === 'free' ? 'without limit' : freeCalls(id),
+      ]),
+    ),
+  )}`
+}
+
+const RECEIPTS: Values = {
+  receipt_limit: () => RECEIPT_LIMIT,
+  receipt_fields: () =>
+    table(
+      'Fields',
+      ['field', 'signed', 'what it is', 'form'],
+      [...SIGNED_FIELDS, ...TAIL_FIELDS, 'signer' as const, 'signature' as const].map((name) => fieldRow(name)),
+    ),
+  vector_notice: () => TEST_VECTOR.notice,
+  vector_receipt: () => pretty(receipt),
+  vector_body: () => shellWord(JSON.stringify({ receipt })),
+  vector_text: () => digestText(receipt),
+  vector_digest: () => digest,
+  vector_signer: () => receipt.signer,
+  vector_payer: () => receipt.payer,
+  vector_nonce: () => receipt.nonce,
+  vector_link_to: () => link_to,
+  vector_link_digest: () => link_digest,
+  vector_compact: () => (compact.ok ? compact.text : ''),
+  bundle_answers: () => BUNDLE_LIMITS.answers,
+  bundle_datasets: () => BUNDLE_LIMITS.datasets,
+  bundle_mib: () => BUNDLE_LIMITS.bytes / 1_048_576,
+  bundle_format: () => BUNDLE_FORMAT,
+  bundle_version: () => BUNDLE_VERSION,
+  bundle_per_minute: () => BUNDLE_RULES.per_minute,
+  bundle_entries: () => BUNDLE_ENTRIES_MAX,
+}
+
+type Field = (typeof SIGNED_FIELDS)[number] | (typeof TAIL_FIELDS)[number] | 'signer' | 'signature'
+
+function fieldRow(name: Field): (Markup | string)[] {
+  const properties = receiptSchema()['properties'] as Record<Field, { description?: string; pattern?: string }>
+  const { description = '', pattern } = properties[name]
+  const signed = name !== 'signer' && name !== 'signature'
+  const when = (TAIL_FIELDS as readonly string[]).includes(name) ? 'where it is there' : signed ? 'yes' : 'no'
+  return [code(name), when, description, code(signed ? GRAMMAR[name].source : (pattern ?? ''))]
+}
+
+const EVENTS: Readonly<Record<WebhookEventType, string>> = {
+  'invoice.created': 'the merchant has signed an invoice',
+  'invoice.paid': 'confirmed payments have reached the amount, or a bank statement confirmed the transfer (bank_payment)',
+  'invoice.underpaid': 'a payment is confirmed, and a part of the amount is still due',
+  'invoice.voided': 'the merchant has voided an invoice',
+  'invoice.expired': 'an invoice has expired without being paid',
+  'payment.settled': 'one payment of an invoice is confirmed on the chain',
+  'policy.bound': 'the underwriter has countersigned a policy',
+  'dispute.ruled': 'a dispute about a receipt is decided',
+}
+
+const INVOICES: Values = {
+  invoice_max: () => INVOICE_RULES.amount_max,
+  relay_minimum: () => usdcDecimal(INVOICE_RULES.relay_minimum_minor),
+  sweep_minimum: () => usdcDecimal(INVOICE_RULES.sweep_minimum_minor),
+  list_token_h: () => INVOICE_RULES.list_token_s / 3_600,
+  webhook_events: () =>
+    table(
+      'Events',
+      ['type', 'when it is sent'],
+      WEBHOOK_EVENTS.map((type) => [code(type), EVENTS[type]]),
+    ),
+  webhook_send_s: () => WEBHOOK_RULES.send_ms / 1_000,
+  webhook_retries: () => WEBHOOK_RULES.retry_s.length,
+  webhook_retry_h: () => Math.round(WEBHOOK_RULES.retry_s.reduce((sum, wait_s) => sum + wait_s, 0) / 3_600),
+  webhook_queued: () => WEBHOOK_RULES.queued,
+}
+
+const CSP_SALT = `0x${'0123456789abcdef'.repeat(4)}`
+const CSP_INVOICE = { invoice: 'INV-1', amount_minor: '49000000', token_address: `0x${'22'.repeat(20)}` }
+/** Points of the private keys 5 and 6 (secp256k1, SEC 2). */
+const CSP_META =
+  '0x022f8bde4d1a07209355b4a7250a5c5128e88b84bddc619ab7cba8d569b240efe403fff97bd5755eeea420453a14355235d382f6472f8568a18b2f057a1460297556'
+
+const AST_EXAMPLE = {
+  micro_ast: '1.0',
+  merchant: { id: 'm-1', name: 'Shop', url: 'https://shop.example', payee: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C' },
+  currency: 'USD',
+  issued_at: '2026-11-21T10:00:00Z',
+  nodes: [
+    { id: 'c1', type: 'category', name: 'Shirts' },
+    { id: 'p1', type: 'product', parent: 'c1', name: 'Shirt', url: 'https://shop.example/shirt', price: { amount: 1999 } },
+  ],
+}
+
+const REASONS = ['code', 'meaning'] as const
+
+const RULE_BOOKS: Values = {
+  listing_notice: () => LISTING_NOTICE,
+  pol_proof_path: () => POL.table.proof.path,
+  pol_premium: () => POL.table.premium,
+  pol_status_unsigned: () => POL.table.status.without_underwriter_signature,
+  pol_status_signed: () => POL.table.status.with_underwriter_signature,
+  pol_entry_members: () =>
+    table(
+      'In the order in which they are signed',
+      ['member', 'form'],
+      Object.entries(ENTRY_FORMS).map(([name, { words }]) => [code(name), words]),
+    ),
+  pol_coverage_types: () => COVERAGE_TYPES.join(', '),
+  pol_entry_days: () => POL.table.entry_days_max,
+  pol_signed_text: () => POLICY_SIGNED_TEXT,
+  pol_codes: () => codeTable('Reasons why a certificate is not valid', ['reason_code', 'meaning'], POLICY_CODES),
+  pod_checks: () => CHECKS.join(', '),
+  pod_example: (deps) => pretty(deps.call.catalogue.find('pod-verify-delivery')?.example ?? {}),
+  pod_codes: () => codeTable('Reasons', REASONS, POD1_CODES),
+  pod_warnings: () => codeTable('Warnings', REASONS, POD1_WARNINGS),
+  pod_digest_fields: () => POD1.table.digest.fields.join(POD1.table.digest.separator),
+  pod_schemes: () => codeTable('Schemes', ['scheme', 'signature'], POD1.table.schemes),
+  csp_formula: () => `${CSP1.table.commitment}\n${CSP1.table.derived_salt}`,
+  csp_vector() {
+    const made = createCommitment({ invoice_object: CSP_INVOICE, salt_hex: CSP_SALT }, () => '00'.repeat(32))
+    const { canonical_jcs, invoice_commitment } = made
+    const keccak256_of_tag = toHex(nobleCrypto.keccak256(CSP1.table.tags.commitment))
+    return pretty({ invoice_object: CSP_INVOICE, salt_hex: CSP_SALT, keccak256_of_tag, canonical_jcs, invoice_commitment })
+  },
+  csp_stealth_vector() {
+    const reading = readMetaAddress(CSP_META)
+    return pretty({ meta_address: CSP_META, ...(reading.ok ? stealthAddress(reading.meta, 7n, nobleCrypto) : null) })
+  },
+  csp_codes: () => codeTable('Codes', REASONS, CSP1_CODES),
+  dip_claims: () => DIP_CLAIMS.join(', '),
+  dip_rules: () =>
+    table(
+      'Rules in the order of their checks',
+      ['rule', 'verdict', 'reason_code', 'meaning'],
+      Object.entries(DIP_RULES).map(([rule, { verdict, code: reason, words }]) => [code(rule), code(verdict), code(reason), words]),
+    ),
+  dip_notes: () => codeTable('Remarks in addition to the deciding rule', ['rule', 'meaning'], DIP_NOTES),
+  dip_grades: () => DIP_GRADES.join(', '),
+  dip_window_days: () => DIP.table.window_days,
+  dip_call_window_s: () => DIP.table.call_window_s,
+  dip_refund_minor: () => DIP.table.refund_threshold_minor,
+  ast_nodes_max: () => MOST_NODES,
+  ast_types: () => NODE_TYPES.join(', '),
+  ast_example: () => pretty(AST_EXAMPLE),
+  ast_body: () => shellWord(JSON.stringify({ protocol: 'micro-ast', document: AST_EXAMPLE })),
+  ast_rules: () =>
+    table(
+      `Versions ${MICRO_AST.versions.join(', ')}`,
+      ['rule', 'severity', 'why', 'what to do'],
+      MICRO_AST.rules.map(({ code: rule, severity, why, hint }) => [
+        html`<a href="/v1/protocols/rules?protocol=micro-ast#${rule}">${code(rule)}</a>`,
+        severity === 'both' ? 'error or warning' : severity,
+        why,
+        hint,
+      ]),
+    ),
+  ast_not_checked: () => items(...MICRO_AST.not_checked.map((one) => `Not checked: ${one}.`)),
+  signing_pol_1_entry: (deps) => signingKind(deps, 'pol-1-entry'),
+  signing_pol_1_countersignature: (deps) => signingKind(deps, 'pol-1-countersignature'),
+  signing_pod_1_role: (deps) => signingKind(deps, 'pod-1-role'),
+  signing_dip_1_dispute: (deps) => signingKind(deps, 'dip-1-dispute'),
+  signing_dip_1_transport: (deps) => signingKind(deps, 'dip-1-transport'),
+  table_pol_1: () => ruleTable(POL),
+  table_pod_1: () => ruleTable(POD1),
+  table_csp_1: () => ruleTable(CSP1),
+  table_dip_1: () => ruleTable(DIP),
+}
+
+const METHOD_WORDS = {
+  eth_signTypedData_v4: 'EIP-712, by eth_signTypedData_v4.',
+  personal_sign: 'EIP-191, by personal_sign.',
+  sign_digest: 'The keccak-256 of the UTF-8 text is signed itself, without a prefix; devices and servers do this, wallets do not.',
+} as const
+
+/** Bytes that a kind of signature covers, with an example that anyone can repeat. */
+function signingKind({ origins }: AppDeps, kind: SigningKind): Markup {
+  const { title, signer, contract_wallets, example, test_vector } = signingKindDocument(kind, origins.api_url)
+  const wallets = contract_wallets ? 'Contract wallets may sign (ERC-1271).' : 'Contract wallets cannot sign.'
+  const signable = example.method === 'eth_signTypedData_v4' ? example.typed_data : example.message
+  return html`<h3 id="${kind}">${code(kind)}</h3>
+    ${paragraphs(html`${title} By: ${signer}. ${METHOD_WORDS[example.method]} ${wallets} <a href="/v1/signing/${kind}">Schema, example and request</a>.`)}
+    ${
+      typeof signable === 'string'
+        ? sample(`${kind}-text`, 'text', 'Example: the exact text', signable)
+        : json(`${kind}-typed`, 'Example: typed data', signable)
+    }
+    ${json(`${kind}-vector`, 'Test vector: key, digest and signature of the example', test_vector)}`
+}
+
+/** Rule table as data with its hash, which every answer names. */
+function ruleTable({ standard, policy_hash, table: rules }: { standard: string; policy_hash: string; table: unknown }): Markup {
+  return html`${paragraphs(
+    html`${code('policy_hash')} in every answer is the keccak-256 of the RFC 8785 text of this object. Another hash means other rules.`,
+  )}
+  ${json('table', 'Standard and table', { standard, table: rules })} ${sample('policy-hash', 'text', 'policy_hash', policy_hash)}`
+}
+
+export const VALUES: Values = { ...CALLS, ...PAYMENTS, ...RECEIPTS, ...INVOICES, ...RULE_BOOKS }
