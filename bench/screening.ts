@@ -6,7 +6,7 @@
  */
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NameRow } from '../src/pure/datasets/listed-names.ts'
+import type { NameRow } from '../src/pure/datasets/sanctions-lists.ts'
 import { FEEDS, parseDocument, type FeedName } from '../src/pure/datasets/feeds.ts'
 import { buildNameIndex, type NameIndex } from '../src/pure/screening/name-index.ts'
 import { commonNames, companyNames, randomNumbers, variantsOf } from './screening-variants.ts'

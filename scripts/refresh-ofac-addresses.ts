@@ -8,7 +8,7 @@
  *
  *   node scripts/refresh-ofac-addresses.ts --csv <path or URL of data.csv> --published 2026-06-25 --retrieved 2026-11-21
  */
-import type { OfacRow } from '../src/pure/datasets/ofac-addresses.ts'
+import type { OfacRow } from '../src/pure/datasets/sanctions-lists.ts'
 import { proveOfac, rowsFromCsv, rowsFromXml } from './support/ofac-sources.ts'
 import { option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 

@@ -10,7 +10,15 @@ import { readSources, type SourceFile } from './support/source.ts'
 const ALLOWED: Record<string, string[]> = {
   pure: ['pure', 'data', '@noble/curves', '@noble/hashes'],
   ports: ['ports', 'pure/payments/states.ts'],
-  tools: ['pure', 'ports', 'service/catalogue/define.ts', 'service/catalogue/schemas.ts', 'service/limits.ts', 'zod'],
+  tools: [
+    'pure',
+    'ports',
+    'service/catalogue/define.ts',
+    'service/catalogue/packs.ts',
+    'service/catalogue/schemas.ts',
+    'service/limits.ts',
+    'zod',
+  ],
   service: ['service', 'pure', 'ports', 'zod'],
   adapters: ['ports', 'pure', 'service/limits.ts', 'service/problems.ts', 'node:'],
   surfaces: ['surfaces', 'service', 'pure', 'ports', 'hono', 'zod'],

@@ -1,5 +1,5 @@
 /** The two forms in which OFAC's digital currency addresses come: the publisher's own XML, and a CSV that others derive from it. */
-import { ofacAddresses, type OfacRow } from '../../src/pure/datasets/ofac-addresses.ts'
+import { ofacAddresses, type OfacRow } from '../../src/pure/datasets/sanctions-lists.ts'
 import { addressesOfEntity, mergeAddresses } from '../../src/pure/datasets/list-xml.ts'
 import { assert } from './table.ts'
 

@@ -1,18 +1,21 @@
 /** Screening of names: the published algorithm of docs/name-screening.md, and what is said about lists that are old or not loaded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NameRow } from '../../src/pure/datasets/listed-names.ts'
+import type { NameRow } from '../../src/pure/datasets/sanctions-lists.ts'
 import { bundledScreening } from '../../src/pure/checks/ofac.ts'
 import { answerName } from '../../src/pure/screening/names-answer.ts'
 import { foldSpelling, readName } from '../../src/pure/screening/name-words.ts'
 import { Dictionary, foldWord, isOneEdit, jaroWinkler, wordSimilarity, type FoldedWord } from '../../src/pure/screening/similarity.ts'
+import { decodeInput } from '../../src/service/catalogue/decode.ts'
 import { SourceDown } from '../../src/service/catalogue/define.ts'
+import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import tool from '../../src/tools/company/ofac-sdn-check.ts'
 import guard from '../../src/tools/packs/pre-disbursement-guard.ts'
 import { excerpt, listOf, screeningOf } from '../support/name-lists.ts'
 import rows from '../support/name-lists.json' with { type: 'json' }
 import { fixedSources } from '../support/sources.ts'
 
+const { tools } = await loadCatalogue()
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const words = (name: string) =>
   readName(name)
@@ -192,6 +195,68 @@ test('the guard of payments reviews a payee who could not be checked, and answer
     const { decision, summary } = await run('report', day)
     assert.equal(decision, 'REVIEW')
     assert.match(String(summary), day === null ? /Not checked: names/ : /nothing follows from that/)
+  }
+})
+
+/** Packs about one party, with the input that carries its name and the decision without any concern about it. */
+const packs = tools
+  .filter(({ family, id }) => family === 'packs' && id !== 'batch-validate')
+  .map((pack) => ({ pack, field: Object.keys(pack.input.shape).find((name) => name.endsWith('_name')) ?? '' }))
+/** The decision of a pack: its verdict, decision or band. */
+const decisionOf = (result: Record<string, unknown>) => String(result['decision'] ?? result['verdict'] ?? result['band'])
+const CLEAN = ['CLEAR', 'pass', 'PROCEED', 'low']
+/** Inputs with which packs find nothing. */
+const SOUND: Record<string, Record<string, unknown>> = {
+  'africa-supplier-check': { kra_pin: 'P051365947M', swift: 'KCBLKENX' },
+  'pre-disbursement-guard': { recipient_iban: 'GB82WEST12345698765432', declared_country: 'GB' },
+  'rent-deposit-guard': { deposit_iban: 'GB82WEST12345698765432' },
+  'rental-listing-risk': { urgency_pressure: true },
+  'rental-verdict': { deposit_iban: 'GB82WEST12345698765432' },
+}
+
+test('every pack about a party takes its name, and is as strict about it as the guard of payments', async () => {
+  assert.deepEqual(
+    packs.map(({ field }) => field).toSorted(),
+    ['landlord_name', 'landlord_name', 'landlord_name', 'payee_name', ...Array<string>(6).fill('supplier_name'), 'vendor_name'].toSorted(),
+  )
+  for (const { pack, field } of packs) {
+    const sound = SOUND[pack.id] ?? pack.example
+    const run = async (name: string, mode: 'refuse' | 'report', day: string | null) =>
+      decisionOf(await pack.execute(pack.input.parse({ ...sound, [field]: name }), at(mode, day)))
+    const clean = (decision: string) => CLEAN.includes(decision)
+    assert.ok(clean(await run('Mary Johnson', 'refuse', '2026-10-22')), `${pack.id}: nothing is found on recent lists`)
+    await assert.rejects(run('Mary Johnson', 'refuse', '2026-10-21'), SourceDown, `${pack.id}: old lists, live`)
+    assert.ok(!clean(await run('Mary Johnson', 'report', '2026-10-21')), `${pack.id}: old lists, sandbox`)
+    for (const mode of ['refuse', 'report'] as const) {
+      assert.ok(!clean(await run('Mary Johnson', mode, null)), `${pack.id}: no lists, ${mode}`)
+      assert.ok(!clean(await run('Oleg Deripaska', mode, '2026-01-01')), `${pack.id}: a possible match, ${mode}`)
+    }
+  }
+})
+
+test('a possible match is in the sentence for people and never hides a failed check', async () => {
+  for (const { pack, field } of packs) {
+    const sound = SOUND[pack.id] ?? pack.example
+    const result = await pack.execute(pack.input.parse({ ...sound, [field]: 'Oleg Deripaska' }), at('report', '2026-11-20'))
+    assert.match(pack.headline(result).sentence, /Possible match: the name is like "DERIPASKA, Oleg Vladimirovich"/, pack.id)
+    assert.doesNotMatch(JSON.stringify(result), /\bis (?:sanctioned|on the (?:OFAC|SDN))/i, pack.id)
+  }
+  const vendor = packs.find(({ field }) => field === 'vendor_name')?.pack
+  const failed = await vendor?.execute({ iban: '?', vendor_name: 'Oleg Deripaska' }, at('report', '2026-11-20'))
+  assert.equal(failed?.['verdict'], 'fail')
+  assert.match(String(failed?.['summary']), /^Do not rely on these values: iban fails .*Possible match/)
+})
+
+test('country and date of birth of a party are no input without a value to check', () => {
+  for (const { pack, field } of packs) {
+    for (const input of [
+      { country: 'GB', birth_date: '1970' },
+      { [field]: 'Mary Johnson', birth_date: '1970' },
+    ]) {
+      if (field === 'payee_name' && field in input) continue
+      const decoded = decodeInput(pack, input)
+      assert.ok(!decoded.ok && decoded.problem.errors.length > 0, `${pack.id} ${JSON.stringify(input)}`)
+    }
   }
 })
 

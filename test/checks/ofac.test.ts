@@ -5,7 +5,7 @@ import { getAddress } from 'viem'
 import addresses from '../../data/ofac-addresses.json' with { type: 'json' }
 import jurisdictions from '../../data/prohibited-jurisdictions.json' with { type: 'json' }
 import { proveOfac, rowsFromCsv, rowsFromXml } from '../../scripts/support/ofac-sources.ts'
-import { ABSENT, PRESENT } from '../../src/pure/datasets/ofac-addresses.ts'
+import { ABSENT, PRESENT } from '../../src/pure/datasets/sanctions-lists.ts'
 import { readEvmAddress } from '../../src/pure/checks/evm-address.ts'
 import { BUNDLED_ADDRESSES, bundledScreening, createScreening, listAges, OFAC_LIST_DAYS } from '../../src/pure/checks/ofac.ts'
 import { sanctionsHint } from '../../src/pure/checks/countries.ts'

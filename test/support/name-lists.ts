@@ -1,7 +1,7 @@
 import rows from './name-lists.json' with { type: 'json' }
 import { BUNDLED_ADDRESSES, createScreening, type Screening } from '../../src/pure/checks/ofac.ts'
 import { snapshotHash } from '../../src/pure/datasets/definition.ts'
-import type { NameListId, NameRow } from '../../src/pure/datasets/listed-names.ts'
+import type { NameListId, NameRow } from '../../src/pure/datasets/sanctions-lists.ts'
 import { once } from '../../src/pure/once.ts'
 import { buildNameIndex } from '../../src/pure/screening/name-index.ts'
 import { buildInSlices, type NameList } from '../../src/pure/screening/screen-name.ts'

@@ -2,10 +2,9 @@ import bundled from '../../../data/ofac-addresses.json' with { type: 'json' }
 import jurisdictionTable from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
 import { ageState } from '../datasets/table.ts'
 import { snapshotDay, snapshotHash, type Snapshot } from '../datasets/definition.ts'
-import { ofacAddresses, type OfacRow } from '../datasets/ofac-addresses.ts'
+import { ofacAddresses, type OfacRow, type NameListId } from '../datasets/sanctions-lists.ts'
 import { once } from '../once.ts'
 import type { NameList } from '../screening/screen-name.ts'
-import type { NameListId } from '../datasets/listed-names.ts'
 import { JURISDICTION_BY_CODE, type Jurisdiction } from './place-names.ts'
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
 import { JURISDICTIONS, readJurisdiction, cleanText, type JurisdictionLevel, type JurisdictionReading } from './jurisdictions.ts'

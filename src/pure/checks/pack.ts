@@ -63,10 +63,14 @@ function usableFacts<Facts>(check: Check<Facts> | null): Facts | null {
   return check === null || check.verdict === 'invalid' ? null : check.facts
 }
 
-/** Puts the checks of a pack and their cross findings into one answer. There is no score: each finding counts alone. */
+/**
+ * Puts the checks of a pack and their cross findings into one answer. There is no score: each finding counts alone. `concern` is why a person must look at the
+ * name of the party, which one of the findings states; null for none.
+ */
 export function packAnswer<Field extends string>(
   checks: Record<Field, Check<unknown> | null>,
   cross_checks: CrossFinding[],
+  concern: string | null,
 ): PackAnswer<Field> {
   const done = entriesOf(checks).flatMap(([field, check]) => (check === null ? [] : [{ field, check }]))
   const faults = [
@@ -79,10 +83,11 @@ export function packAnswer<Field extends string>(
   const remarks = done.reduce((sum, { check }) => sum + check.warnings.length, cross_remarks) + unconfirmed.length
   const verdict = faults.length > 0 ? 'fail' : remarks > 0 ? 'review' : 'pass'
   const open = unconfirmed.map(({ field, check }) => `${field} could not be confirmed (${check.reason_code})`)
+  const summary = summaryOf(faults, open, done.length, remarks)
   return {
     valid: faults.length === 0,
     verdict,
-    summary: summaryOf(faults, open, done.length, remarks),
+    summary: verdict === 'fail' ? [summary, concern].filter(Boolean).join(' ') : [concern, summary].filter(Boolean).join(' '),
     checks: wholeChecks(checks),
     cross_checks,
   }

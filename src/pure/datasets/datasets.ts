@@ -9,8 +9,7 @@ import { LOU_PREFIXES } from '../checks/lei.ts'
 import { UPI_HANDLES } from '../checks/upi-vpa.ts'
 import { X402_TOKENS } from '../protocols/x402/networks.ts'
 import type { DatasetDefinition, Snapshot } from './definition.ts'
-import { NAME_LISTS } from './listed-names.ts'
-import { ofacAddresses } from './ofac-addresses.ts'
+import { NAME_LISTS, ofacAddresses } from './sanctions-lists.ts'
 import type { ReferenceTable } from './table.ts'
 
 /** Tables of checks that can be replaced while the service runs. */

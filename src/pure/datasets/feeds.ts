@@ -11,8 +11,7 @@ import {
   ukPublishedAt,
   unPublishedAt,
 } from './list-xml.ts'
-import { euNames, ofacNames, ukNames, unNames, type NameRow } from './listed-names.ts'
-import { ofacAddresses, type OfacRow } from './ofac-addresses.ts'
+import { euNames, ofacNames, ukNames, unNames, type NameRow, ofacAddresses, type OfacRow } from './sanctions-lists.ts'
 import { TABLE_FEEDS } from './table-feeds.ts'
 
 /** Feeds: documents of publishers, read as a stream of elements, and the snapshots that are made of them. */

@@ -1,5 +1,4 @@
-import { nameRow, type EntryKind, type ListedName, type NameRow } from './listed-names.ts'
-import { isEvmAddress, type OfacRow } from './ofac-addresses.ts'
+import { nameRow, type EntryKind, type ListedName, type NameRow, isEvmAddress, type OfacRow } from './sanctions-lists.ts'
 
 /**
  * Readers of the documents of sanctions lists, one entry at a time, so that a file of 100 MB is never in memory as a whole: SDN_ENHANCED.XML of OFAC's

@@ -114,7 +114,7 @@ function pricePoints(below_pct: number, { price_below_market }: TenancyTable) {
   return exceeded.length === 0 ? null : exceeded.reduce((gravest, step) => (step.points > gravest.points ? step : gravest))
 }
 
-interface DepositRequest {
+export interface DepositRequest {
   deposit_iban: string
   property_country?: string | undefined
   deposit_before_viewing?: boolean | undefined
@@ -158,6 +158,11 @@ export function verdictScore(deposit_score: number, listing_score: number, landl
 
 export function tenancyBand(score: number, { table } = TENANCY): Band {
   return bandOf(score, table.bands)
+}
+
+/** Band of an answer: at least elevated where there is a reason why a person must look at the name of the landlord. The score does not change. */
+export function bandWithConcern(band: Band, concern: string | null): Band {
+  return concern !== null && band === 'low' ? 'elevated' : band
 }
 
 export function tenancyVerdict(score: number, { table } = TENANCY): TenancyVerdict {

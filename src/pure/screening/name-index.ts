@@ -1,4 +1,4 @@
-import type { ListedName, NameRow } from '../datasets/listed-names.ts'
+import type { ListedName, NameRow } from '../datasets/sanctions-lists.ts'
 import { readName, type NameWord } from './name-words.ts'
 import { Dictionary, foldWord, wordSimilarity, type FoldedWord, type Likeness } from './similarity.ts'
 

@@ -1,6 +1,6 @@
 import { OFAC_LIST_DAYS, ageInDays, type Screening } from '../checks/ofac.ts'
 import { datasetDate } from '../datasets/table.ts'
-import { NAME_LIST_IDS, NAME_LIST_TITLES, type NameListId } from '../datasets/listed-names.ts'
+import { NAME_LIST_IDS, NAME_LIST_TITLES, type NameListId } from '../datasets/sanctions-lists.ts'
 import { readName } from './name-words.ts'
 import { NAME_SCREENING, screenName, type NameCandidate, type NameList, type NameQuery } from './screen-name.ts'
 

@@ -1,4 +1,11 @@
-import { entryLink, NAME_LIST_TITLES, type EntryKind, type NameListId, type NameRow, type NameStrength } from '../datasets/listed-names.ts'
+import {
+  entryLink,
+  NAME_LIST_TITLES,
+  type EntryKind,
+  type NameListId,
+  type NameRow,
+  type NameStrength,
+} from '../datasets/sanctions-lists.ts'
 import { englishNames, foldName } from '../checks/place-names.ts'
 import { once } from '../once.ts'
 import { SCORE_MIN, type NameIndex, type NameMatch, type WordMatch } from './name-index.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { BlockHeader } from '../../ports/chain.ts'
-import { missingFieldIssues } from '../../pure/checks/pack.ts'
 import { REASON_CODES, type ReasonCode } from '../../pure/checks/verdict.ts'
 import { RAILS } from '../../pure/rulebooks/assured.ts'
 import { coverageMinor } from '../../pure/rulebooks/pol1-registry.ts'
@@ -147,43 +146,6 @@ export const NAME_INPUT = {
     .regex(/^[0-9]{4}(-[0-9]{2}-[0-9]{2})?$/)
     .optional()
     .describe('Date of birth, YYYY-MM-DD or YYYY; another one lowers a score, and no more.'),
-}
-
-/** A check's own answer inside that of a pack. */
-export const PACK_CHECK = z.record(z.string(), z.unknown()).nullable()
-
-const CROSS_CHECK = z.strictObject({
-  code: z.string().describe('Kind of finding.'),
-  fields: z.array(z.string()).describe('The fields it is about.'),
-  severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
-  message: z.string().describe('One sentence.'),
-})
-
-/** A value that a pack is given. */
-export const PACK_VALUE = z.string().max(limits.identifier_chars).optional()
-
-/** The input of a pack: at least one of these fields. */
-export function packInput<Fields extends z.ZodRawShape>(fields: Fields) {
-  const names = Object.keys(fields)
-  return (
-    z
-      .strictObject(fields)
-      .check(({ value, issues }) => void issues.push(...missingFieldIssues(names, value)))
-      // What JSON Schema can say of it: an object with none of its fields is refused.
-      .meta({ minProperties: 1 })
-  )
-}
-
-/** The output of a pack with these checks: the wire form of `pure/checks/pack.ts`. */
-export function packOutput<Checks extends z.ZodRawShape>(checks: Checks) {
-  return z.strictObject({
-    valid: z.boolean().describe('No given value is invalid and no cross finding is fatal.'),
-    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
-    summary: z.string().describe('One sentence for people.'),
-    checks: z.strictObject(checks).describe('Each check whole, under the field that was given.'),
-    cross_checks: z.array(CROSS_CHECK).describe('What the values say of one another.'),
-    data_as_of: DATA_AS_OF,
-  })
 }
 
 /** EVM address as an input: its letters may be of any case; a broken checksum is reported, not refused. */

@@ -19,8 +19,7 @@ import {
   type Snapshot,
   type SnapshotDifference,
 } from '../../pure/datasets/definition.ts'
-import { NAME_LIST_IDS, type NameRow } from '../../pure/datasets/listed-names.ts'
-import type { OfacRow } from '../../pure/datasets/ofac-addresses.ts'
+import { NAME_LIST_IDS, type NameRow, type OfacRow } from '../../pure/datasets/sanctions-lists.ts'
 import { buildNameIndex } from '../../pure/screening/name-index.ts'
 import { buildInSlices, type NameList } from '../../pure/screening/screen-name.ts'
 import { once } from '../../pure/once.ts'

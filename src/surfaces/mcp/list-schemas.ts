@@ -176,16 +176,17 @@ function shareParts(schema: JsonSchema): { schema: JsonSchema; $defs: Record<str
 
 /**
  * Schema of the structured answer of a tool: the members of the result, what is required of it, and the members of the objects in it, without
- * descriptions and bounds. /v1/tools/{id} has the whole schema, /openapi.json also that of receipt, settlement and allowance.
+ * descriptions and bounds. Members in `same` are only named. /v1/tools/{id} has the whole schema, /openapi.json also that of receipt, settlement and allowance.
  */
-export function answerSchema(result: JsonSchema): JsonSchema & { type: 'object' } {
+export function answerSchema(result: JsonSchema, same: readonly string[] = []): JsonSchema & { type: 'object' } {
   const listed = rewrite(result, (one) => {
     const kept = without(withChoices(withoutBounds(one), OUTPUT_CHOICES_MAX), 'description')
     return 'const' in kept ? { const: kept['const'] } : kept
   })
   const { $defs, ...bare } = listed
   const { required: needed, properties, ...shown } = outline(bare, OUTPUT_LEVELS)
-  const members = isObject(properties) ? { properties: { ...properties, ...('scope' in properties ? { scope: SCOPE } : {}) } } : {}
+  const named = (shape: JsonSchema) => Object.fromEntries(same.filter((name) => name in shape).map((name) => [name, SAME[name]]))
+  const members = isObject(properties) ? { properties: { ...properties, ...named(properties) } } : {}
   const shared = shareParts({ ...shown, ...members })
   // References such as #/$defs/x start at the root, so the definitions move there.
   const definitions = { ...($defs as Record<string, unknown> | undefined), ...shared.$defs }
@@ -199,8 +200,8 @@ export function answerSchema(result: JsonSchema): JsonSchema & { type: 'object' 
   }
 }
 
-/** Every result has a scope, so its members are not listed for each tool. */
-const SCOPE: JsonSchema = { type: 'object' }
+/** Members that are the same in many tools, such as `scope` of every result, and so are not outlined. The names of a pack are as those of ofac-sdn-check. */
+const SAME: Readonly<Record<string, JsonSchema>> = { scope: { type: 'object' }, names: { type: ['object', 'null'] } }
 
 /** Objects of a result whose members are listed: the result itself and those directly in it. */
 const OUTPUT_LEVELS = 2

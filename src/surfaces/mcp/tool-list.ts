@@ -18,7 +18,7 @@ export function toolList(tools: readonly Tool[], schemas: SchemaList): ListedToo
       title: tool.title,
       description: listedDescription(tool.description),
       inputSchema: listedInput(own.input),
-      outputSchema: answerSchema(own.output),
+      outputSchema: answerSchema(own.output, tool.family === 'packs' ? ['scope', 'names'] : ['scope']),
       annotations: {
         readOnlyHint: tool.annotations.read_only,
         destructiveHint: tool.annotations.destructive,

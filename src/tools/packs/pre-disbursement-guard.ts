@@ -15,10 +15,11 @@ import {
   summarizeDecision,
   wholeUsd,
 } from '../../pure/rulebooks/counterparty.ts'
-import { answerName, namesAsOf, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
+import { namesAsOf } from '../../pure/screening/names-answer.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
-import { defineTool, SourceDown, type Sources } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF, NAME_INPUT, NAMES_ANSWER, PACK_VALUE, packInput } from '../../service/catalogue/schemas.ts'
+import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
+import { BIRTH_DATE, nameConcern, PACK_VALUE, packInput, PAYEE_NAME, screenParty } from '../../service/catalogue/packs.ts'
+import { DATA_AS_OF, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'
 
 const CHECK = z.record(z.string(), z.unknown()).nullable()
 const ADDRESS_CHARS = 1_000
@@ -46,7 +47,7 @@ export default defineTool({
     'Screens a payee before money leaves: IBAN, LEI, VAT and UK company number, age of the vendor’s domain (RDAP, under 30 days is a ' +
     'scam signal), disposable mail domains, mismatches of countries, and the payee’s name on sanctions lists. A published rule book gives CLEAR, REVIEW or BLOCK.',
   family: 'packs',
-  version: '1.2.0',
+  version: '1.3.0',
   price: 'check',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -69,31 +70,34 @@ export default defineTool({
     { when: { decision: 'CLEAR' }, tone: 'good', word: 'CLEAR', sentence: '{summary}' },
   ],
   sources: ['clock', 'registrations', 'screening'],
-  input: packInput({
-    recipient_iban: PACK_VALUE.describe('The account to be paid.'),
-    payee_name: NAME_INPUT.name.describe('Name of the payee, screened against the loaded sanctions lists.'),
-    vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
-    declared_country: z
-      .string()
-      .max(2)
-      .regex(/^[A-Za-z]{2}$/)
-      .optional()
-      .describe('Country that the payee claims, ISO 3166-1 alpha-2.'),
-    company_number: PACK_VALUE.describe('UK company number; judged when the declared country is GB or absent.'),
-    lei: PACK_VALUE.describe('Legal Entity Identifier.'),
-    vat_number: PACK_VALUE.describe('VAT number; judged for the EU, XI, GB, CH and NO, or when no country is declared.'),
-    physical_address: z.string().max(ADDRESS_CHARS).optional().describe('Postal address, the country last.'),
-    invoice_amount_usd: z
-      .union([
-        z.number().min(0).max(1e15),
-        z
-          .string()
-          .max(40)
-          .regex(/^[0-9]{1,15}(\.[0-9]{1,18})?$/),
-      ])
-      .optional()
-      .describe('Amount in US dollars, as number or decimal text.'),
-  }),
+  input: packInput(
+    {
+      recipient_iban: PACK_VALUE.describe('The account to be paid.'),
+      payee_name: PAYEE_NAME,
+      vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
+      declared_country: z
+        .string()
+        .max(2)
+        .regex(/^[A-Za-z]{2}$/)
+        .optional()
+        .describe('Country that the payee claims; ISO 3166-1 alpha-2.'),
+      company_number: PACK_VALUE.describe('UK company number; judged when the declared country is GB or absent.'),
+      lei: PACK_VALUE.describe('LEI; Legal Entity Identifier.'),
+      vat_number: PACK_VALUE.describe('VAT number; judged for the EU, XI, GB, CH and NO, or when no country is declared.'),
+      physical_address: z.string().max(ADDRESS_CHARS).optional().describe('Postal address, the country last.'),
+      invoice_amount_usd: z
+        .union([
+          z.number().min(0).max(1e15),
+          z
+            .string()
+            .max(40)
+            .regex(/^[0-9]{1,15}(\.[0-9]{1,18})?$/),
+        ])
+        .optional()
+        .describe('Amount in US dollars, as number or decimal text.'),
+    },
+    { birth_date: BIRTH_DATE },
+  ),
   output: z.strictObject({
     decision: z
       .enum(['CLEAR', 'REVIEW', 'BLOCK'])
@@ -145,7 +149,8 @@ export default defineTool({
   },
   async run(asked, { clock, registrations, screening }) {
     const now_ms = clock.now_ms()
-    const names = await screenedPayee(asked, screening, now_ms)
+    const { payee_name: name, declared_country: country, birth_date } = asked
+    const names = await screenParty({ name, country, birth_date }, screening, now_ms)
     // The domain is read and its registry asked now; everything else is read from the tables that are in use when the answer came.
     const { public_suffixes, rdap_bootstrap } = DOMAIN_DATA_AS_OF
     const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
@@ -153,7 +158,7 @@ export default defineTool({
     const whole_usd = wholeUsd(asked.invoice_amount_usd)
     const risk = counterpartyRisk(seen.found, whole_usd)
     // Missing data about the recipient does not justify paying.
-    const why = risk.decision === 'BLOCK' ? null : (nameReason(names) ?? reasonToReview(seen, whole_usd))
+    const why = risk.decision === 'BLOCK' ? null : (nameConcern(names) ?? reasonToReview(seen, whole_usd))
     const decision = risk.decision === 'CLEAR' && why !== null ? ('REVIEW' as const) : risk.decision
     return {
       decision,
@@ -192,23 +197,6 @@ export default defineTool({
 })
 
 const COMPARE = 'Compare the payee with the possible match in names, and ask counsel before you pay.'
-
-/** Screens the name of the payee. A live deployment refuses a "no match" from old lists, uncharged. */
-async function screenedPayee(
-  { payee_name, declared_country }: { payee_name?: string | undefined; declared_country?: string | undefined },
-  { active, on_stale_list }: Sources['screening'],
-  now_ms: number,
-): Promise<NamesAnswer | null> {
-  if (payee_name === undefined) return null
-  const names = await answerName(active(), { name: payee_name, country: declared_country?.toUpperCase() ?? null, birth_date: null }, now_ms)
-  if (names.status === 'no_match_on_stale_list' && on_stale_list === 'refuse') throw new SourceDown(staleNamesMessage(names))
-  return names
-}
-
-/** Reason for a review: a possible match, or a name that was not checked or not on a recent list. */
-function nameReason(names: NamesAnswer | null): string | null {
-  return names === null || names.status === 'no_match' ? null : names.reason
-}
 
 type AgedDomain = { name: ReturnType<typeof readVendorDomain>; age: DomainAge }
 

@@ -5,17 +5,20 @@ import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
 import type { Check } from '../../pure/checks/verdict.ts'
 import type { FiredFactor } from '../../pure/rulebooks/rule-book.ts'
 import {
+  bandWithConcern,
   depositRisk,
   listingRisk,
   TENANCY,
   tenancyBand,
   tenancyVerdict,
   verdictScore,
+  type DepositRequest,
   type LandlordFactor,
+  type ListingSignals,
   type TenancyVerdict,
 } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { answerWithName, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern } from '../../service/catalogue/packs.ts'
 import { limits } from '../../service/limits.ts'
 
 const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
@@ -37,19 +40,29 @@ export default defineTool({
     'Combines the account for the deposit, its country, the landlord’s LEI and UK company number and what you observed of the listing into ' +
     'PROCEED, CAUTION or STOP. Score: the higher of deposit and listing, a third of the lower, and the landlord’s points.',
   family: 'packs',
-  version: '1.1.0',
+  version: '1.2.0',
   price: 'check',
   annotations: PURE,
   scope: {
-    checked: ['IBAN, LEI and UK company number by their own rules', 'country of the account', 'your observations against the rule book'],
-    not_checked: ['who owns the account or the place', 'that the landlord is registered', 'that your observations are so'],
+    checked: [
+      'IBAN, LEI and UK company number by their own rules',
+      'country of the account',
+      'your observations against the rule book',
+      LANDLORD_SCOPE.checked,
+    ],
+    not_checked: [
+      'who owns the account or the place',
+      'that the landlord is registered',
+      'that your observations are so',
+      LANDLORD_SCOPE.not_checked,
+    ],
   },
   headline: [
     { when: { verdict: 'STOP' }, tone: 'bad', word: 'STOP', sentence: '{summary}' },
     { when: { verdict: 'CAUTION' }, tone: 'caution', word: 'CAUTION', sentence: '{summary}' },
     { when: { verdict: 'PROCEED' }, tone: 'good', word: 'PROCEED', sentence: '{summary}' },
   ],
-  sources: [],
+  sources: ['clock', 'screening'],
   input: z.strictObject({
     deposit_iban: IDENTIFIER.describe('The account that the deposit is asked to.'),
     property_country: z
@@ -57,20 +70,23 @@ export default defineTool({
       .max(2)
       .regex(/^[A-Za-z]{2}$/)
       .optional()
-      .describe('Country of the property, ISO 3166-1 alpha-2.'),
+      .describe('Country of the property; ISO 3166-1 alpha-2.'),
     deposit_before_viewing: SIGNAL.describe('Whether the deposit is asked before a viewing.'),
-    landlord_lei: IDENTIFIER.optional().describe('Legal Entity Identifier of the landlord.'),
+    landlord_lei: IDENTIFIER.optional().describe('LEI of the landlord; Legal Entity Identifier of 20 characters.'),
     landlord_company_no: IDENTIFIER.optional().describe('UK company number of the landlord.'),
     payment_irreversible: SIGNAL.describe('Payment is asked by transfer service, gift card, crypto or otherwise without return.'),
     contact_moves_offplatform: SIGNAL.describe('The contact is moved off the platform of the listing.'),
     no_in_person_viewing: SIGNAL.describe('The place cannot be viewed in person.'),
     urgency_pressure: SIGNAL.describe('There is pressure to decide immediately.'),
     price_below_market_pct: z.number().min(-1_000).max(100).optional().describe('Percent below the usual rent; negative when above.'),
+    ...LANDLORD_INPUT,
   }),
   output: z.strictObject({
-    verdict: z.enum(['PROCEED', 'CAUTION', 'STOP']).describe('Below 20, below 45, from 45.'),
+    verdict: z
+      .enum(['PROCEED', 'CAUTION', 'STOP'])
+      .describe('Below 20, below 45, from 45; at least CAUTION with a name that a person must look at.'),
     risk_score: SCORE.describe('The score of the verdict.'),
-    band: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),
+    band: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100; at least elevated with such a name.'),
     summary: z.string().describe('One sentence.'),
     flags: z
       .array(
@@ -98,37 +114,46 @@ export default defineTool({
       .describe('The checks of the identifiers.'),
     standard: z.string().describe('The rule book.'),
     policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
-    data_as_of: DATA_AS_OF,
+    ...LANDLORD_OUTPUT,
   }),
   example: { deposit_iban: 'GB82 WEST 1234 5698 7654 32', property_country: 'GB', landlord_company_no: '00000006', urgency_pressure: true },
-  run(asked) {
-    const [deposit, listing] = [depositRisk(asked), listingRisk(asked)]
-    const lei = asked.landlord_lei === undefined ? null : checkLei(asked.landlord_lei)
-    const company = asked.landlord_company_no === undefined ? null : checkCompanyNumber(asked.landlord_company_no)
-    const landlord = landlordFlags(lei, company)
-    const score = verdictScore(deposit.score, listing.score, landlord)
-    const verdict = tenancyVerdict(score)
-    const { standard, policy_hash } = TENANCY
-    const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly FiredFactor[]) =>
-      fired.map((one) => ({ component, ...one }))
-    return {
-      verdict,
-      risk_score: score,
-      band: tenancyBand(score),
-      summary: SUMMARIES[verdict],
-      flags: [...named('deposit', deposit.fired), ...named('listing', listing.fired), ...named('landlord', landlord)],
-      components: {
-        deposit_score: deposit.score,
-        listing_score: listing.score,
-        landlord_points: landlord.reduce((sum, { points }) => sum + points, 0),
-      },
-      checks: { deposit_iban: { ...deposit.check }, landlord_lei: lei && { ...lei }, landlord_company_no: company && { ...company } },
-      standard,
-      policy_hash,
-      data_as_of: { ...IBAN_DATA_AS_OF, ...LEI_DATA_AS_OF, ...COMPANY_NUMBER_DATA_AS_OF },
-    }
+  run(asked, sources) {
+    const { landlord_name: name, country, birth_date } = asked
+    return answerWithName({ name, country, birth_date }, sources, (names) => verdictOf(asked, nameConcern(names)))
   },
 })
+
+type Asked = DepositRequest & ListingSignals & { landlord_lei?: string | undefined; landlord_company_no?: string | undefined }
+
+/** `concern` is why a person must look at the name of the landlord; null for none. */
+function verdictOf(asked: Asked, concern: string | null) {
+  const [deposit, listing] = [depositRisk(asked), listingRisk(asked)]
+  const lei = asked.landlord_lei === undefined ? null : checkLei(asked.landlord_lei)
+  const company = asked.landlord_company_no === undefined ? null : checkCompanyNumber(asked.landlord_company_no)
+  const landlord = landlordFlags(lei, company)
+  const score = verdictScore(deposit.score, listing.score, landlord)
+  const by_score = tenancyVerdict(score)
+  const verdict = concern !== null && by_score === 'PROCEED' ? 'CAUTION' : by_score
+  const { standard, policy_hash } = TENANCY
+  const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly FiredFactor[]) =>
+    fired.map((one) => ({ component, ...one }))
+  return {
+    verdict,
+    risk_score: score,
+    band: bandWithConcern(tenancyBand(score), concern),
+    summary: concern === null ? SUMMARIES[verdict] : `${concern} ${SUMMARIES[verdict]}`,
+    flags: [...named('deposit', deposit.fired), ...named('listing', listing.fired), ...named('landlord', landlord)],
+    components: {
+      deposit_score: deposit.score,
+      listing_score: listing.score,
+      landlord_points: landlord.reduce((sum, { points }) => sum + points, 0),
+    },
+    checks: { deposit_iban: { ...deposit.check }, landlord_lei: lei && { ...lei }, landlord_company_no: company && { ...company } },
+    standard,
+    policy_hash,
+    data_as_of: { ...IBAN_DATA_AS_OF, ...LEI_DATA_AS_OF, ...COMPANY_NUMBER_DATA_AS_OF },
+  }
+}
 
 function landlordFlags(lei: Check<unknown> | null, company: Check<unknown> | null): FiredFactor<LandlordFactor>[] {
   const { landlord_lei_invalid, landlord_company_number_malformed } = TENANCY.table.landlord
