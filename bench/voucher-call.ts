@@ -137,7 +137,7 @@ function assertCharges(standings: readonly Standing[], folder: string): string {
     )
     const wrong = count(
       `select count(*) as found from channel c
-       where c.charged_minor <> (select coalesce(sum(p.value_minor), 0) from payment p where p.settler = c.channel_id)`,
+       where c.charged_minor <> (select coalesce(sum(p.value_minor), 0) from payment p where p.payer = c.payer and p.settler = c.channel_id)`,
     )
     if (charges !== answered || wrong > 0)
       throw new Error(`${answered} vouchers were answered, the store holds ${charges} charges, and ${wrong} channels do not add up.`)

@@ -86,7 +86,7 @@ export interface ChannelStore {
   mirror(channel_id: string, state: MirroredState, synced_ms: number): Promise<void>
   /**
    * Charges a voucher and stores the answer that it pays for, in one durable write. False, and nothing written, when the total charged
-   * before is another, the mirrored balance does not cover the voucher, or a refund is on its way.
+   * before is another, the mirrored balance does not cover the voucher, as much was claimed already, or a refund is on its way.
    */
   charge(charge: ChannelCharge): Promise<boolean>
   /** Puts a refund on its way. False when the total charged is another, or another refund is on its way. */
@@ -106,7 +106,7 @@ export interface ChannelStore {
   list(after_id: string, limit: number): Promise<Channel[]>
   sums(): Promise<ChannelSums>
   /** Sum of the charges of one channel. */
-  charges(channel_id: string): Promise<bigint>
+  charges(channel: Pick<Channel, 'channel_id' | 'payer'>): Promise<bigint>
   /** Forgets channels without a balance and without a charge that were made before that; returns how many. */
   purge(created_before_ms: number): Promise<number>
 }

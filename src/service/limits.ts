@@ -476,6 +476,8 @@ export const CHANNEL_RULES = {
   retry_ms: 60_000,
   /** Calls that wait for their turn on one channel. */
   waiting: 64,
+  /** Channels whose state a process remembers. */
+  remembered: 4_096,
   /** Maximum time in ms for which the chain is read until it shows a deposit whose receipt was seen. */
   deposit_seen_ms: 5_000,
   /** Deposits and refunds of one payer, and of one network, in a UTC day. */

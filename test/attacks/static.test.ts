@@ -113,6 +113,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/log/receipts-log.ts': { tiles: 'one proof', grown: 'here' },
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/channel-deposit.ts': { channels: 'calls in flight', signedVouchers: 'goes with its request' },
+  'service/payments/channel-service.ts': { unsearched: 'goes with its request' },
   'service/payments/in-flight.ts': { working: 'calls in flight' },
   'service/payments/on-chain.ts': { under_way: 'calls in flight' },
   'service/payments/payment-header.ts': { decodedPayments: 'goes with its request' },

@@ -161,7 +161,6 @@ for (const open of STORE_DRIVERS) {
         'invoice_signed_list',
         'payment_network',
         'invoice_deposit_address',
-        'payment_of_channel',
         'invoice_bank_reference',
         'invoice_bank_entry',
       ])

@@ -251,6 +251,14 @@ test('two instances over PostgreSQL: vouchers of one channel sent to both are ch
   )
   await chargedIs(first, channel, 51n * PRICE_MINOR)
   await chargedIs(second, channel, 51n * PRICE_MINOR)
+  // Each instance has the total of its last charge in memory. The same voucher is answered again by the other one, and charged once.
+  for (const [index, pair] of [[first, second] as const, [second, first] as const].entries()) {
+    const voucher = await channel.voucher(BigInt(52 + index) * PRICE_MINOR)
+    const [one, other] = [await paying(pair[0].url, voucher), await paying(pair[1].url, voucher)]
+    assert.deepEqual([one.status, other.status], [200, 200], JSON.stringify(other.body))
+    assert.deepEqual(other.body, one.body)
+  }
+  await chargedIs(second, channel, 53n * PRICE_MINOR)
   await Promise.all([first.stop(), second.stop()])
 })
 

@@ -284,7 +284,7 @@ test('the migration deletes tasks that an earlier release stored in clear text, 
       'drop table stored_answer; drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring; drop index invoice_signed_list',
     )
     database.exec('alter table invoice drop column expiry_noted; alter table policy drop column underwriter_attestation')
-    database.exec('drop table channel; drop index payment_of_channel')
+    database.exec('drop table channel')
     database.exec('drop index invoice_bank_reference; drop index invoice_bank_entry')
     for (const column of ['bank_reference', 'bank_entry', 'bank_paid_ms', 'bank_payment'])
       database.exec(`alter table invoice drop column ${column}`)

@@ -1,7 +1,7 @@
 import type { Channel, ChannelCharge, ChannelStore, ChannelSums, MirroredState, StaleRules } from '../../ports/channels.ts'
-import { address, amount, bytes32, columns, count, parameter, pick, text_type, uint256 } from './columns.ts'
-import { assertStorable, type Database, execute, readFirst, type Work } from './database.ts'
-import { charge_answer, charge_row, CHARGED_ROW, COUNT_SALE, sumOf, totalOf, WRITE_ANSWER } from './payment-statements.ts'
+import { address, amount, bytes32, columns, count, flag, parameter, pick, text_type, uint256 } from './columns.ts'
+import { type Database, type Work, workStep } from './database.ts'
+import { charge_answer, charge_row, CHARGED_ROW, COUNT_SALE, sumOf, totalOf, WRITE_ANSWER_OF_LAST } from './payment-statements.ts'
 import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
 
 /** Payment channels in the SQL that both databases share. */
@@ -38,28 +38,35 @@ const limit = parameter('limit', count)
 
 const FIND = statement('find_channel', sql`select ${selected(channel)} from channel where ${CHANNEL_KEY}`)
 
-const ADD = statement('add_channel', sql`insert into channel ${inserted(channel)} on conflict (channel_id) do nothing`)
+const ADD = statement(
+  'add_channel',
+  sql`insert into channel ${inserted(channel, {
+    unclaimed: sql`case when cast(${progress.charged_minor} as bigint) > cast(${mirrored.claimed_minor} as bigint) then 1 else 0 end`,
+  })} on conflict (channel_id) do nothing`,
+)
 
 /** The number of refunds is stored as text, so that only a difference can be seen: it counts up, and a reorganisation takes it back. */
 const MIRROR = statement(
   'mirror_channel',
   sql`update channel set refund_minor = case when refund_nonce <> ${mirrored.refund_nonce} then 0 else refund_minor end,
+      unclaimed = case when charged_minor > ${mirrored.claimed_minor} then 1 else 0 end,
       ${assigned({ ...mirrored, synced_ms: progress.synced_ms })}
     where ${CHANNEL_KEY} and synced_ms <= ${progress.synced_ms}`,
 )
 
 const [base, total] = [parameter('base_minor', amount), parameter('cumulative_minor', amount)]
-const CHARGE = statement(
-  'charge_channel',
-  sql`update channel set charged_minor = ${total}, ${assigned(pick(progress, 'signature'))}, used_ms = ${parameter('settled_ms', count)}
+const CHARGED_CHANNEL = sql`charged_minor = ${total}, ${assigned(pick(progress, 'signature'))}, used_ms = ${parameter('settled_ms', count)}
     where ${CHANNEL_KEY} and charged_minor = ${base} and refund_minor = 0 and balance_minor - withdraw_minor >= ${total}
-    returning ${selected(channel_key)}`,
-)
+      and claimed_minor < ${total}`
+
+/** SQLite writes the index of an assigned column even if its value stays, so `unclaimed` is set only where it was not. */
+const CHARGE = statement('charge_channel', sql`update channel set ${CHARGED_CHANNEL} returning ${selected(columns({ unclaimed: flag }))}`)
+const MARK_UNCLAIMED = statement('mark_unclaimed', sql`update channel set unclaimed = 1 where ${CHANNEL_KEY}`)
 
 /** The charge in one statement, for PostgreSQL: the channel, the payment, its answer and the sale. */
 const CHARGE_JOINED = statement(
   'charge_joined',
-  sql`with charged as (${CHARGE.fragment}),
+  sql`with charged as (update channel set unclaimed = 1, ${CHARGED_CHANNEL} returning channel_id),
     paid as (insert into payment ${insertedFrom(charge_row, CHARGED_ROW)} from charged returning number),
     kept as (insert into payment_answer ${insertedFrom(charge_answer, { payment: raw('number') })} from paid),
     sold as (insert into sale ${insertedFrom(columns({ epoch: count, price_class: text_type, payer: text_type }))} from charged
@@ -67,10 +74,7 @@ const CHARGE_JOINED = statement(
     select number from paid`,
 )
 
-const INSERT_CHARGE = statement(
-  'insert_charge',
-  sql`insert into payment ${inserted(charge_row, CHARGED_ROW)} returning ${selected(columns({ number: count }))}`,
-)
+const INSERT_CHARGE = statement('insert_charge', sql`insert into payment ${inserted(charge_row, CHARGED_ROW)}`)
 
 const BEGIN_REFUND = statement(
   'begin_refund',
@@ -86,7 +90,7 @@ const END_REFUND = statement(
 
 const CLAIMABLE = statement(
   'claimable_channels',
-  sql`select ${selected(channel)} from channel where charged_minor > claimed_minor
+  sql`select ${selected(channel)} from channel where unclaimed = 1 and charged_minor > claimed_minor
     order by case when withdraw_minor > 0 then 0 else 1 end, charged_minor - claimed_minor desc, channel_id limit ${limit}`,
 )
 
@@ -113,7 +117,7 @@ const SUM_CHARGED = statement('sum_charged', sql`select ${expression('channels',
 const SUM_CLAIMED = statement('sum_claimed', sql`select ${sumOf('claimed_minor')} from channel`)
 const SUM_CHARGES = statement(
   'sum_charges',
-  sql`select ${sumOf('value_minor')} from payment where settler = ${channel.channel_id} and method = 'channel'`,
+  sql`select ${sumOf('value_minor')} from payment where payer = ${config.payer} and settler = ${channel.channel_id} and method = 'channel'`,
 )
 
 const PURGE = statement(
@@ -131,13 +135,23 @@ function chargeParams({ answer, base_minor, value_minor, channel_id, now_ms, ...
   return { ...rest, ...answer, ...times, channel_id, settler: channel_id, base_minor, value_minor, cumulative_minor }
 }
 
-function* charge(params: ChargeParams): Work<boolean> {
-  if (!(yield* execute(CHARGE, params))) return false
-  const paid = yield* readFirst(INSERT_CHARGE, params)
-  if (paid === undefined) throw new Error('a charge left no payment')
-  yield* execute(WRITE_ANSWER, { ...params, number: paid.number })
-  yield* execute(COUNT_SALE, params)
-  return true
+/** Encodes all values before the write, so that one that cannot be stored is refused before anything is written. */
+function chargeWork(params: ChargeParams): () => Work<boolean> {
+  const [charged, paid, kept, sold] = [
+    workStep(CHARGE, params),
+    workStep(INSERT_CHARGE, params),
+    workStep(WRITE_ANSWER_OF_LAST, params),
+    workStep(COUNT_SALE, params),
+  ]
+  return function* () {
+    const [channel_row] = yield charged
+    if (channel_row === undefined) return false
+    if (!CHARGE.read(channel_row).unclaimed) yield workStep(MARK_UNCLAIMED, params)
+    yield paid
+    yield kept
+    yield sold
+    return true
+  }
 }
 
 export class SqlChannelStore implements ChannelStore {
@@ -162,9 +176,7 @@ export class SqlChannelStore implements ChannelStore {
   async charge(charged: ChannelCharge): Promise<boolean> {
     const params = chargeParams(charged)
     if (this.#database.joinsWrites()) return this.#database.execute(CHARGE_JOINED, params)
-    assertStorable(INSERT_CHARGE, params)
-    assertStorable(WRITE_ANSWER, { ...params, number: 0 })
-    return this.#database.atomically(() => charge(params))
+    return this.#database.atomically(chargeWork(params))
   }
 
   begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean> {
@@ -199,8 +211,8 @@ export class SqlChannelStore implements ChannelStore {
     return { channels: charged.channels, charged_minor: totalOf(charged), claimed_minor: totalOf(claimed) }
   }
 
-  async charges(channel_id: string): Promise<bigint> {
-    return totalOf(await this.#database.readOne(SUM_CHARGES, { channel_id }))
+  async charges({ channel_id, payer }: Pick<Channel, 'channel_id' | 'payer'>): Promise<bigint> {
+    return totalOf(await this.#database.readOne(SUM_CHARGES, { channel_id, payer }))
   }
 
   purge(created_before_ms: number): Promise<number> {

@@ -12,6 +12,11 @@ interface WorkStep {
 /** Statements one after the other, each chosen with the rows of those before it in hand; returns its result. */
 export type Work<Result> = Generator<WorkStep, Result, StoredRow[]>
 
+/** A step whose values are encoded now: a value that cannot be stored is refused before the work begins. */
+export function workStep<Params>(statement: Statement<Params, unknown>, params: NoInfer<Params>): WorkStep {
+  return { statement, values: statement.values(params) }
+}
+
 /** A step of a work: the rows that the statement returns. */
 export function* readAll<Params, Result>(statement: Statement<Params, Result>, params: NoInfer<Params>): Work<Result[]> {
   const found = yield { statement, values: statement.values(params) }

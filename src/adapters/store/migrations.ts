@@ -359,6 +359,24 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'payment-assets',
     text: () => `alter table payment add column asset text`,
   },
+  /**
+   * A voucher writes fewer indexes. `unclaimed` marks channels that may have open charges: unlike an index on the totals, its index changes
+   * only with the first charge after a claim. Charges are final from the start, so that no search by state looks for them, and those of a
+   * channel are found by its payer.
+   */
+  {
+    number: 26,
+    name: 'voucher-indexes',
+    text: () => `
+    alter table channel add column unclaimed integer not null default 0;
+    update channel set unclaimed = 1 where charged_minor > claimed_minor;
+    drop index channel_claimable;
+    create index channel_claimable on channel (channel_id) where unclaimed = 1;
+    drop index payment_of_channel;
+    drop index payment_state;
+    create index payment_state on payment (state, final, updated_ms) where method is null or method <> 'channel';
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

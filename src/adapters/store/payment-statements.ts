@@ -91,6 +91,9 @@ export const READ_IN_FLIGHT = statement(
     where payer = ${payment.payer} and coalesce(asset, '') = ${asset} and state in (${literals(IN_FLIGHT_STATES)})`,
 )
 
+/** Charges of channels are final from the start; the index by state leaves them out, so every search that uses it says so. */
+const NO_CHARGE = raw(`(method is null or method <> 'channel')`)
+
 /** The same payments one by one. */
 export const READ_EACH_IN_FLIGHT = statement(
   'read_each_in_flight',
@@ -158,6 +161,12 @@ export const PREPARE = statement(
 const answered_payment = columns({ number: count }, { number: 'payment' })
 export const WRITE_ANSWER = statement('write_answer', sql`insert into payment_answer ${inserted({ ...answered_payment, ...answer })}`)
 
+/** The answer of the payment that was inserted just before, for SQLite. */
+export const WRITE_ANSWER_OF_LAST = statement(
+  'write_answer_of_last',
+  sql`insert into payment_answer ${inserted(answer, { payment: raw('last_insert_rowid()') })}`,
+)
+
 /** A deposit has no answer: that is stored with the charge of the voucher. */
 export const PREPARE_DEPOSIT = statement(
   'prepare_deposit',
@@ -220,7 +229,7 @@ export const RELEASE_ABANDONED = statement(
   'release_abandoned',
   sql`update payment set state = 'released', reason = 'abandoned', updated_ms = ${now}
     where number in (select number from payment
-      where state in (${literals(UNSENT_STATES)}) and final = 0 and claim_until_ms < ${now} order by number limit ${limit})
+      where state in (${literals(UNSENT_STATES)}) and final = 0 and ${NO_CHARGE} and claim_until_ms < ${now} order by number limit ${limit})
       and state in (${literals(UNSENT_STATES)}) and claim_until_ms < ${now}
     returning number`,
 )
@@ -228,7 +237,8 @@ export const RELEASE_ABANDONED = statement(
 /** Answers of payments that were released at this time, including those that RELEASE_ABANDONED has just released. */
 export const FORGET_RELEASED = statement(
   'forget_released',
-  sql`delete from payment_answer where payment in (select number from payment where state = 'released' and final = 0 and updated_ms = ${now})`,
+  sql`delete from payment_answer where payment in (select number from payment
+    where state = 'released' and final = 0 and ${NO_CHARGE} and updated_ms = ${now})`,
 )
 
 export const SETTLE = statement(
@@ -274,7 +284,7 @@ export const READ_WAITING = statement(
 export const READ_IN_STATE = statement(
   'read_in_state',
   sql`select ${selected(payment)} from payment
-    where state = ${payment.state} and final = ${payment.final} and updated_ms < ${parameter('updated_before_ms', count)}
+    where state = ${payment.state} and final = ${payment.final} and ${NO_CHARGE} and updated_ms < ${parameter('updated_before_ms', count)}
       and (${asset} = ${raw(`'${ANY_ASSET}'`)} or coalesce(asset, '') = ${asset})
     order by updated_ms, number limit ${limit}`,
 )

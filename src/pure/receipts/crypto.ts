@@ -4,7 +4,7 @@
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { ReceiptCode } from './reasons.ts'
 
 export interface ReceiptCrypto {
@@ -19,9 +19,28 @@ export function toHex(bytes: Uint8Array): string {
   return `0x${bytesToHex(bytes)}`
 }
 
+const NO_DIGIT = 0xff
+
+/** Value of a hexadecimal digit by its character code. */
+const HEX_DIGITS = new Uint8Array(128).fill(NO_DIGIT)
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16)
+  HEX_DIGITS[digit.charCodeAt(0)] = value
+  HEX_DIGITS[digit.toUpperCase().charCodeAt(0)] = value
+}
+
 /** Bytes of 0x-prefixed hex of either case; null if invalid. */
 export function fromHex(text: string): Uint8Array | null {
-  return /^0x(?:[0-9a-fA-F]{2})*$/.test(text) ? hexToBytes(text.slice(2)) : null
+  const { length } = text
+  if (length < 2 || length % 2 !== 0 || !text.startsWith('0x')) return null
+  const bytes = new Uint8Array(length / 2 - 1)
+  for (let at = 0, index = 2; index < length; at++, index += 2) {
+    const high = HEX_DIGITS[text.charCodeAt(index)] ?? NO_DIGIT
+    const low = HEX_DIGITS[text.charCodeAt(index + 1)] ?? NO_DIGIT
+    if (high === NO_DIGIT || low === NO_DIGIT) return null
+    bytes[at] = (high << 4) | low
+  }
+  return bytes
 }
 
 /** EVM address of an uncompressed 65-byte public key: the last 20 bytes of the hash of its two coordinates. */

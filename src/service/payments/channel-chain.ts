@@ -283,7 +283,7 @@ async function differenceOf(
   const { channel_id } = channel
   // A channel that was taken from the chain after the loss of a store starts with what had been claimed.
   let { charged_minor } = channel
-  for (let tries = 1; (await store.charges(channel_id)) !== charged_minor - channel.opened_minor; tries++) {
+  for (let tries = 1; (await store.charges(channel)) !== charged_minor - channel.opened_minor; tries++) {
     if (tries === TRIES) return { kind: 'charges', charged_minor }
     charged_minor = (await store.find(channel_id))?.charged_minor ?? charged_minor
   }

@@ -2,6 +2,7 @@ import {
   AUTHORIZATION_COLLECTOR,
   CHANNEL_ERRORS,
   CHANNEL_SETTLEMENT,
+  type ChannelConfig,
   type ChannelHashes,
   configFault,
   type DepositAuthorization,
@@ -20,6 +21,7 @@ import { type ReceiptCrypto, toHex } from '../../pure/receipts/crypto.ts'
 import { isChainFault } from '../chain-fault.ts'
 import type { NetworkHash } from '../clients.ts'
 import { limits } from '../limits.ts'
+import type { RecentMap } from '../recent.ts'
 import { takeEach } from './allowance.ts'
 import { type ChannelChainParts, readChannelStates, syncChannels } from './channel-chain.ts'
 import { tooManyFailures } from './on-chain.ts'
@@ -228,6 +230,11 @@ export interface ChannelParts extends ChannelServiceParts, ChannelChainParts {
   store: ChannelServiceParts['store']
   chain: ChannelServiceParts['chain']
   turns: ChannelTurns
+  /**
+   * Channels as this process last read or charged them, by their ids, so that most vouchers are verified without a read of the store. Another
+   * process may have changed a channel since; the conditional write of a charge compares it with the store again.
+   */
+  remembered: RecentMap<Channel>
 }
 
 /** Key of the payment row of a voucher: its payer and its digest. */
@@ -273,7 +280,9 @@ export function termsFault(parts: ChannelParts, payment: ChannelPayment, accepta
   const { accepted, config, channel_id } = payment
   const { pay_to, token, chain_id } = acceptable
   if (payment.network !== caip2(chain_id)) return refusals.channelRefusal('network')
-  if (parts.hashes.channelId(config) !== channel_id) return refusals.channelRefusal('channel_id')
+  const known = parts.remembered.get(channel_id)
+  const is_its_config = known !== undefined && isSameConfig(known, config)
+  if (!is_its_config && parts.hashes.channelId(config) !== channel_id) return refusals.channelRefusal('channel_id')
   const [receiver, asset] = [pay_to.toLowerCase(), token.address.toLowerCase()]
   const fits = { receiver, token: asset, receiver_authorizer: parts.receiver_authorizer, withdraw_delay_s: parts.rules.withdraw_delay_s }
   const misfit = configFault(config, fits)
@@ -287,16 +296,40 @@ export function termsFault(parts: ChannelParts, payment: ChannelPayment, accepta
   return isSigned(parts, payment) ? null : refusals.channelRefusal('voucher_signature')
 }
 
+function isSameConfig(one: ChannelConfig, other: ChannelConfig): boolean {
+  return (
+    one.payer === other.payer &&
+    one.payer_authorizer === other.payer_authorizer &&
+    one.receiver === other.receiver &&
+    one.receiver_authorizer === other.receiver_authorizer &&
+    one.token === other.token &&
+    one.withdraw_delay_s === other.withdraw_delay_s &&
+    one.salt === other.salt
+  )
+}
+
 export function correctionOf(channel: Channel): ChannelCorrection {
   const { channel_id, charged_minor, signature, balance_minor, claimed_minor, withdraw_minor, withdraw_requested_s, refund_nonce } = channel
   return { channel_id, charged_minor, signature, balance_minor, claimed_minor, withdraw_minor, withdraw_requested_s, refund_nonce }
+}
+
+/** The channel as this process remembers it, while its mirrored state is fresh enough. */
+export function rememberedChannel({ remembered, rules, clock }: ChannelParts, channel_id: string): Channel | null {
+  const known = remembered.get(channel_id)
+  return known !== undefined && clock.now_ms() - known.synced_ms < rules.fresh_ms ? known : null
 }
 
 /**
  * Returns the channel with a mirrored state that is fresh enough; null when the chain cannot be read. A channel that is not known here, as after
  * the loss of a store, starts from what was claimed on the chain: what was charged beyond it is not charged again.
  */
-export async function currentChannel(parts: ChannelParts, payment: ChannelPayment, { fresh }: { fresh: boolean }): Promise<Channel | null> {
+export async function currentChannel(parts: ChannelParts, payment: ChannelPayment, how: { fresh: boolean }): Promise<Channel | null> {
+  const channel = await readChannel(parts, payment, how)
+  if (channel !== null && channel.balance_minor > 0n) parts.remembered.set(channel.channel_id, channel)
+  return channel
+}
+
+async function readChannel(parts: ChannelParts, payment: ChannelPayment, { fresh }: { fresh: boolean }): Promise<Channel | null> {
   const { store, rules, clock } = parts
   const known = await store.channels.find(payment.channel_id)
   if (known !== null && !fresh && clock.now_ms() - known.synced_ms < rules.fresh_ms) return known

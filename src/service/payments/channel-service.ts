@@ -3,6 +3,7 @@ import type { Chain, ChainLog } from '../../ports/chain.ts'
 import type { Channel, ChannelCharge } from '../../ports/channels.ts'
 import { CHANNEL_ERRORS, type ChannelError, depositNonce, voucherFault, CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
 import { limits } from '../limits.ts'
+import { createRecentMap } from '../recent.ts'
 import { takeEach } from './allowance.ts'
 import { checkDeposit, depositedChannel, type DepositPlan, type OpenVoucher, sendDeposit } from './channel-deposit.ts'
 import {
@@ -13,6 +14,7 @@ import {
   createChannelTurns,
   currentChannel,
   isSigned,
+  rememberedChannel,
   termsFault,
   voucherKey,
 } from './channel-deposit.ts'
@@ -47,6 +49,7 @@ export function createChannelService(given: ChannelServiceParts): ChannelService
     ...given,
     clock: { now_ms: () => clock.now_ms(), steady_ms: given.steady_ms },
     turns: createChannelTurns(given.rules),
+    remembered: createRecentMap(given.rules.remembered),
   }
   return {
     parts,
@@ -62,6 +65,32 @@ export function createChannelService(given: ChannelServiceParts): ChannelService
  * right to the answer, is then refused as charged before, with the state from which the client signs the next one.
  */
 async function replay(parts: ChannelParts, request: BoundRequest, payment: ChannelPayment): Promise<PaymentResult | null> {
+  if (!isNext(parts, payment)) return storedReplay(parts, request, payment)
+  unsearched.add(payment)
+  return null
+}
+
+/** A voucher that is the next one of its channel, as far as this process knows, has no answer yet. */
+function isNext(parts: ChannelParts, { channel_id, deposit, total_minor, accepted }: ChannelPayment): boolean {
+  const known = rememberedChannel(parts, channel_id)
+  return known !== null && deposit === null && total_minor === known.charged_minor + accepted.amount_minor
+}
+
+/** Vouchers whose stored answers were not searched for, because each seemed to be the next one of its channel. */
+const unsearched = new WeakSet<ChannelPayment>()
+
+/** Returns the stored answer of a voucher that another process has charged; the refusal where there is none. */
+async function replayedOr(
+  parts: ChannelParts,
+  request: BoundRequest,
+  payment: ChannelPayment,
+  refusal: PaymentRefusal,
+): Promise<PaymentResult> {
+  const stored = unsearched.delete(payment) ? await storedReplay(parts, request, payment) : null
+  return stored ?? refusal
+}
+
+async function storedReplay(parts: ChannelParts, request: BoundRequest, payment: ChannelPayment): Promise<PaymentResult | null> {
   const { payments } = parts
   const found = await payments.store.find(voucherKey(parts, payment))
   if (found === null || !isSigned(parts, payment)) return null
@@ -88,8 +117,9 @@ async function admit(
     const opened = await openChannel(parts, request, payment)
     if (opened.kind !== 'opened') {
       done()
-      if (opened.kind === 'refused' && CHAIN_FAULTS.has(opened.x402_reason)) parts.failures.add(request.client)
-      return opened
+      if (opened.kind !== 'refused') return opened
+      if (CHAIN_FAULTS.has(opened.x402_reason)) parts.failures.add(request.client)
+      return await replayedOr(parts, request, payment, opened)
     }
     return { kind: 'claimed', claim: createClaim(parts, { request, payment, ...opened }, done) }
   } catch (error) {
@@ -129,6 +159,8 @@ async function openChannel(parts: ChannelParts, request: BoundRequest, payment: 
 }
 
 async function openVoucher(parts: ChannelParts, payment: ChannelPayment, { fresh } = { fresh: false }): Promise<Opened> {
+  const remembered = fresh ? null : rememberedChannel(parts, payment.channel_id)
+  if (remembered !== null && faultOf(payment, remembered) === null) return { kind: 'opened', channel: remembered, deposit: null }
   const channel = await currentChannel(parts, payment, { fresh })
   if (channel === null) return refusals.channelRefusal('state_unavailable')
   const fault = faultOf(payment, channel)
@@ -203,13 +235,20 @@ async function charge(
     now_ms,
   }
   await payments.reach('before_charge')
+  parts.remembered.delete(channel.channel_id)
   const written = await store.channels.charge(charged).catch((error: unknown) => {
     payments.onFault(error)
     return null
   })
   // The row may be there although the store did not answer; the same request again decides.
   if (written === null) return pendingPayment(payments, key, null)
-  if (!written) return overtaken(parts, payment)
+  if (!written) return replayedOr(parts, request, payment, await overtaken(parts, payment))
+  parts.remembered.set(channel.channel_id, {
+    ...channel,
+    charged_minor: payment.total_minor,
+    signature: payment.signature,
+    used_ms: now_ms,
+  })
   await payments.reach('after_charge')
   const row = {
     ...charged,
@@ -225,8 +264,8 @@ async function charge(
 }
 
 /** Another voucher was charged, or a refund or withdrawal began, since this one was verified. */
-async function overtaken(parts: ChannelParts, payment: ChannelPayment): Promise<PaymentResult> {
-  const channel = await parts.store.channels.find(payment.channel_id)
+async function overtaken(parts: ChannelParts, payment: ChannelPayment): Promise<PaymentRefusal> {
+  const channel = await currentChannel(parts, payment, { fresh: false })
   if (channel === null) return refusals.channelRefusal('state_unavailable')
   return faultOf(payment, channel) ?? refusals.channelRefusal('busy')
 }
@@ -294,6 +333,7 @@ async function beginRefund(
   const budget = await takeEach(store, refundBudgets(channels, address, channel.payer))
   if (!budget.granted) return refusals.tooManyDeposits()
   const refund_minor = amount_minor === null || amount_minor > left_minor ? left_minor : amount_minor
+  channels.remembered.delete(channel.channel_id)
   if (!(await store.channels.begin_refund(channel.channel_id, channel.charged_minor, refund_minor))) return refusals.channelRefusal('busy')
   await payments.reach('after_refund_row')
   wake()
