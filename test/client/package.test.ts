@@ -221,7 +221,8 @@ async function serveFolder(): Promise<Server> {
     '@noble/curves/': '/node_modules/@noble/curves/',
     '@noble/hashes/': '/node_modules/@noble/hashes/',
     'iso-3166/': '/node_modules/iso-3166/',
-    'libphonenumber-js/max': '/node_modules/libphonenumber-js/max/index.js',
+    'libphonenumber-js/core': '/node_modules/libphonenumber-js/core/index.js',
+    'libphonenumber-js/max/metadata': '/node_modules/libphonenumber-js/metadata.max.json.js',
   }
   const page = `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports: map })}</script>`
   const server = createServer((request, response) => {

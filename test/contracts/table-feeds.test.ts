@@ -17,6 +17,7 @@ import type { Store } from '../../src/ports/store.ts'
 import { COUNTRIES } from '../../src/pure/checks/countries.ts'
 import { checkCurrency } from '../../src/pure/checks/currency.ts'
 import { disposableDomain, rdapServer, readVendorDomain } from '../../src/pure/checks/domains.ts'
+import { checkE164 } from '../../src/pure/checks/e164.ts'
 import { checkIfsc } from '../../src/pure/checks/ifsc.ts'
 import { checkIsbn } from '../../src/pure/checks/isbn.ts'
 import { bindTables, TABLES } from '../../src/pure/datasets/datasets.ts'
@@ -164,6 +165,19 @@ ${of('private')}
 `
 }
 
+/** The file of the package, with the plan of Switzerland for a region that does not exist. */
+function phonePlans(change: (rows: Rows) => Rows = (rows) => rows): string {
+  const rows = change(rowsOf('phone_plans')) as { calling_code: string; region: string | null; plan: unknown[] }[]
+  const regions = rows.filter(({ region }) => region !== null)
+  const codes = Map.groupBy(regions, ({ calling_code }) => calling_code)
+  return JSON.stringify({
+    version: 4,
+    country_calling_codes: Object.fromEntries(Array.from(codes, ([code, of]) => [code, of.map(({ region }) => region)])),
+    countries: Object.fromEntries(regions.map(({ region, plan }) => [region, plan])),
+    nonGeographic: Object.fromEntries(rows.filter(({ region }) => region === null).map(({ calling_code, plan }) => [calling_code, plan])),
+  })
+}
+
 const TEST_THALER: Currency = {
   alpha: 'TST',
   numeric: '899',
@@ -233,6 +247,20 @@ const CASES: Readonly<Record<Feed, FeedCase>> = {
     check: () => disposableDomain('a.throw-away.example'),
     without: null,
     with: 'throw-away.example',
+  },
+  phone_plans: {
+    type: 'application/json; charset=utf-8',
+    same: { 'metadata.max.json': phonePlans() },
+    more: {
+      'metadata.max.json': phonePlans((rows) => [
+        ...rows,
+        { calling_code: '999', region: 'XX', plan: ['999', '00', '[2-9]\\d{7}', [8], [['(\\d{4})(\\d{4})', '$1 $2']]] },
+      ]),
+    },
+    half: { 'metadata.max.json': phonePlans(SENTINEL_FREE('phone_plans')) },
+    check: () => checkE164('+99923456789').facts?.international_form ?? null,
+    without: null,
+    with: '+999 2345 6789',
   },
   public_suffixes: {
     type: 'text/plain; charset=utf-8',
@@ -392,4 +420,25 @@ test('a list of suffixes with a broken section, a rule in no section or none of 
     service.active().find(({ id }) => id === 'public_suffixes'),
     undefined,
   )
+})
+
+test('metadata of phone numbers with a pattern that could run for long, or in another layout, is refused', async () => {
+  const withPattern = (pattern: string) =>
+    phonePlans((rows) => rows.map((row) => (row['region'] === 'CH' ? { ...row, plan: (row['plan'] as unknown[]).with(2, pattern) } : row)))
+  const lies: [RegExp, string][] = [
+    ...['(?:\\d{1,9}){1,9}', '(?:(?:\\d?\\d){2}){9}', '(?:1|1|11){9}', '\\d+', '(?=\\d)\\d', '(\\d', '[0-9', '\\d{9}'.repeat(900)].map(
+      (pattern): [RegExp, string] => [/does not have the form/, withPattern(pattern)],
+    ),
+    [/not metadata of libphonenumber-js in version 4/, phonePlans().replace('"version":4', '"version":5')],
+    [/other countries than its calling codes/, phonePlans().replace('"AG",', '')],
+    [/lacks calling codes, countries or shared codes/, phonePlans().replace('"nonGeographic"', '"non_geographic"')],
+  ]
+  for (const [detail, text] of lies) {
+    assert.notEqual(text, phonePlans())
+    answer = served({ 'metadata.max.json': text }, 'application/json')
+    const state = await read('phone_plans')
+    assert.deepEqual([['failed', 'refused'].includes(state.outcome), detail.test(state.detail)], [true, true], state.detail)
+  }
+  answer = served({ 'metadata.max.json': withPattern('[2-9]\\d{8}') }, 'application/json')
+  assert.equal((await read('phone_plans')).outcome, 'updated')
 })

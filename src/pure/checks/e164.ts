@@ -1,13 +1,132 @@
 import { type Check, finding, type Finding, type IdentifierPart, lengthFinding } from './verdict.ts'
 import { conclude, foreignCharacters, repair } from './check-text.ts'
-import parsePhoneNumber from 'libphonenumber-js/max'
+import parsePhoneNumber, { type CountryCode, type MetadataJson } from 'libphonenumber-js/core'
+import bundled from 'libphonenumber-js/max/metadata'
+import type { Snapshot } from '../datasets/definition.ts'
+import { dataDate, datesOf, orNull, referenceTable, rowOf } from '../datasets/table.ts'
+import { once } from '../once.ts'
 import { COUNTRIES } from './countries.ts'
 import { labelInFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 
+/** Numbering plan of a region, or of a calling code that belongs to none. */
+interface PlanRow {
+  calling_code: string
+  /** Alpha-2 code. Of the regions with one calling code, the main one comes first. */
+  region: string | null
+  /** Members by their position, as libphonenumber-js packs them (metadata version 4): calling code, patterns, lengths, formats, types. */
+  plan: unknown[]
+}
+
+/** Rows of the full metadata of libphonenumber-js. */
+export function planRows({ country_calling_codes, countries, nonGeographic }: MetadataJson): PlanRow[] {
+  const regions = Object.entries(country_calling_codes).flatMap(([calling_code, codes]) =>
+    codes.map((region): PlanRow => ({ calling_code, region, plan: countries[region] ?? [] })),
+  )
+  const shared = Object.entries(nonGeographic).map(([calling_code, plan]): PlanRow => ({ calling_code, region: null, plan }))
+  return [...regions, ...shared]
+}
+
+/** The same as libphonenumber-js reads it. */
+function metadataOf(rows: readonly PlanRow[]): MetadataJson {
+  const codes: Record<string, CountryCode[]> = {}
+  const countries: Record<string, unknown[]> = {}
+  const shared: Record<string, unknown[]> = {}
+  for (const { calling_code, region, plan } of rows) {
+    if (region === null) shared[calling_code] = plan
+    else {
+      countries[region] = plan
+      ;(codes[calling_code] ??= []).push(region as CountryCode)
+    }
+  }
+  return {
+    version: METADATA_VERSION,
+    country_calling_codes: codes,
+    countries,
+    nonGeographic: shared,
+  }
+}
+
+/** Layout of the metadata that this version of libphonenumber-js reads. */
+export const METADATA_VERSION = 4
+
+/** The characters of patterns and of forms for print; without quantifiers that have no bound. */
+const PLAN_TEXT = /^[ #$(),\-.0-9:?A[\]deinotx{|}~\\]{0,4000}$/
+const PLAN_CHARS_MAX = 40_000
+const PLAN_DEPTH_MAX = 5
+
+function isPlan(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length <= 20 && JSON.stringify(value).length <= PLAN_CHARS_MAX && isPlanMember(value, PLAN_DEPTH_MAX)
+}
+
+function isPlanMember(value: unknown, depth: number): boolean {
+  if (Array.isArray(value)) return depth > 0 && value.every((one: unknown) => isPlanMember(one, depth - 1))
+  if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value <= 20
+  return typeof value === 'string' && PLAN_TEXT.test(value) && isBoundedPattern(value)
+}
+
 /**
- * Numbering plan data of a number in E.164 form: libphonenumber-js 1.13.16 with its full metadata (Google's
- * libphonenumber, November 2026). Plans change monthly, so a range opened since then is missing: errs towards `valid: false`.
+ * A pattern that compiles, and in which no group is repeated that has alternatives or a varying length: such a pattern can take exponential time. It is
+ * read by numbers of at most 15 digits; no pattern of the published plans has such a group.
  */
+function isBoundedPattern(text: string): boolean {
+  const plain = text
+    .replace(/\\./g, 'x')
+    .replace(/\[[^[\]]*\]/g, 'x')
+    .replaceAll('(?:', '(')
+  const varies = [false]
+  for (const [token] of plain.matchAll(/\(|\)(?:\?|\{\d{1,2}(?:,\d{0,2})?\})?|[?|]|\{\d{1,2},\d{0,2}\}/g)) {
+    const inner = token.startsWith(')') ? varies.pop() === true : token !== '('
+    if (varies.length === 0 || (inner && token.startsWith('){'))) return false
+    if (token === '(') varies.push(false)
+    else if (inner || token !== ')') varies[varies.length - 1] = true
+  }
+  return compiles(text)
+}
+
+function compiles(pattern: string): boolean {
+  try {
+    RegExp(pattern)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const bundledPlans = once((): Snapshot<PlanRow> => {
+  const rows = planRows(bundled)
+  return {
+    schema: 'assay/phone-plans/1',
+    source: "Google's libphonenumber, by way of the npm package libphonenumber-js 1.13.16, full metadata",
+    source_version: '1.13.16',
+    published_at: '2026-11-10',
+    retrieved_at: '2026-11-21',
+    count: rows.length,
+    rows,
+  }
+})
+
+const isPlanRow = rowOf<PlanRow>({ calling_code: /^[1-9][0-9]{0,2}$/, region: orNull(/^[A-Z]{2}$/), plan: isPlan })
+
+/** Plans change monthly, so a range that was opened since then is missing: errs towards `valid: false`. */
+export const PHONE_PLANS = referenceTable(
+  {
+    id: 'phone_plans',
+    source_urls: ['https://cdn.jsdelivr.net/npm/libphonenumber-js@1/metadata.max.json'],
+    licence: 'MIT (libphonenumber-js); Apache 2.0 (libphonenumber)',
+    limit_days: 200,
+    undated: true,
+    rows_min: 230,
+    rows_max: 400,
+    removed_share_max: 0.03,
+    present: ['US', 'GB', 'DE', 'FR', 'IN', 'CN', 'JP', 'BR', 'NG', 'AU', '800'],
+    isRow: (value): value is PlanRow => isPlanRow(value) && value.plan[0] === value.calling_code,
+    key: ({ calling_code, region }) => region ?? calling_code,
+  },
+  bundledPlans,
+  (snapshot) => ({ metadata: once(() => metadataOf(snapshot.rows)), as_of: dataDate(snapshot) }),
+)
+
+/** Numbering plan data of a number in E.164 form. */
 interface PhonePlan {
   /** As dialled from abroad: without a prefix for calls inside the country. All other facts are about this number. */
   e164: string
@@ -25,13 +144,9 @@ interface PhonePlan {
   rfc3966: string
 }
 
-/** Date of the metadata. */
-const PHONE_PLANS_DATE = '2026-11-10'
-const PHONE_PLANS_AS_OF = `libphonenumber-js 1.13.16, ${PHONE_PLANS_DATE}`
-
 /** `e164` is a plus sign and 8 to 15 digits; null when no plan has the calling code. */
 function phonePlan(e164: string): PhonePlan | null {
-  const number = parsePhoneNumber(e164)
+  const number = parsePhoneNumber(e164, PHONE_PLANS.view.metadata())
   if (number === undefined) return null
   return {
     e164: number.number,
@@ -47,7 +162,7 @@ function phonePlan(e164: string): PhonePlan | null {
   }
 }
 
-export const E164_DATA_AS_OF = { phone_plans: PHONE_PLANS_AS_OF } as const
+export const E164_DATA_AS_OF = datesOf([PHONE_PLANS])
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -.(',
@@ -161,7 +276,9 @@ function trunkWarning(value: string): Finding {
 
 function planWarnings(value: string, plan: PhonePlan | null): Finding[] {
   if (plan === null) {
-    return [finding('unassigned_range', 'country_code', null, null, `This country code is not in the metadata of ${PHONE_PLANS_DATE}.`)]
+    return [
+      finding('unassigned_range', 'country_code', null, null, `This country code is not in the metadata of ${PHONE_PLANS.view.as_of}.`),
+    ]
   }
   const place = { value, start: nationalStart(value, plan), end: value.length }
   const dialled = prefixWarnings(value, plan)
@@ -172,14 +289,14 @@ function planWarnings(value: string, plan: PhonePlan | null): Finding[] {
         'national_number',
         place,
         null,
-        `The range is not in the metadata of ${PHONE_PLANS_DATE}; it may be newer, or not assigned.`,
+        `The range is not in the metadata of ${PHONE_PLANS.view.as_of}; it may be newer, or not assigned.`,
       )
     : finding(
         'bad_length',
         'national_number',
         place,
         null,
-        `The metadata of ${PHONE_PLANS_DATE} has no numbers of this length in this country.`,
+        `The metadata of ${PHONE_PLANS.view.as_of} has no numbers of this length in this country.`,
       )
   return [...dialled, fault]
 }

@@ -1,6 +1,7 @@
 import { ABA_RANGES } from '../checks/aba.ts'
 import { ISO4217 } from '../checks/currency.ts'
 import { DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS, PUBLIC_SUFFIXES, RDAP_BOOTSTRAP } from '../checks/domains.ts'
+import { PHONE_PLANS } from '../checks/e164.ts'
 import { GS1_PREFIXES } from '../checks/ean13.ts'
 import { IBAN_REGISTRY, SEPA_COUNTRIES } from '../checks/iban.ts'
 import { IFSC_BANKS } from '../checks/ifsc.ts'
@@ -23,6 +24,7 @@ export const TABLES = {
   isbn_ranges: ISBN_RANGES,
   iso4217: ISO4217,
   lou_prefixes: LOU_PREFIXES,
+  phone_plans: PHONE_PLANS,
   public_suffixes: PUBLIC_SUFFIXES,
   rdap_bootstrap: RDAP_BOOTSTRAP,
   sepa_countries: SEPA_COUNTRIES,

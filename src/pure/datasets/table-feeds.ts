@@ -1,6 +1,7 @@
 import { COUNTRIES } from '../checks/countries.ts'
 import { ISO4217 } from '../checks/currency.ts'
 import { DISPOSABLE_DOMAINS, PUBLIC_SUFFIXES, RDAP_BOOTSTRAP } from '../checks/domains.ts'
+import { METADATA_VERSION, PHONE_PLANS, planRows } from '../checks/e164.ts'
 import { IFSC_BANKS } from '../checks/ifsc.ts'
 import { ISBN_RANGES } from '../checks/isbn.ts'
 import { isObject } from '../is-object.ts'
@@ -297,6 +298,26 @@ function readSuffixes(text: string, retrieved_at: string): ReturnType<typeof sna
   return snapshotOf(PUBLIC_SUFFIXES, { source, source_version: version, published_at, retrieved_at, rows })
 }
 
+/** The file that the package publishes; its members have no names, so another version of the layout is not readable. */
+function readPlans(text: string, retrieved_at: string): ReturnType<typeof snapshotOf> | string {
+  const document: unknown = JSON.parse(text)
+  if (!isObject(document) || document['version'] !== METADATA_VERSION)
+    return `The document is not metadata of libphonenumber-js in version ${METADATA_VERSION}.`
+  const { country_calling_codes: codes, countries, nonGeographic } = document
+  if (!isObject(codes) || !isObject(countries) || !isObject(nonGeographic))
+    return 'The metadata lacks calling codes, countries or shared codes.'
+  const listed = Object.values(codes).flat()
+  if (
+    !Object.values(codes).every(areTexts) ||
+    listed.length !== Object.keys(countries).length ||
+    listed.some((code) => !Object.hasOwn(countries, String(code)))
+  )
+    return 'The metadata has other countries than its calling codes.'
+  const source = 'npm package libphonenumber-js, metadata.max.json (MIT), from libphonenumber of Google (Apache 2.0)'
+  const rows = planRows(document as Parameters<typeof planRows>[0])
+  return snapshotOf(PHONE_PLANS, { source, source_version: `file of ${retrieved_at}`, published_at: retrieved_at, retrieved_at, rows })
+}
+
 const WHOLE = { root: '', elements: [], optional: true } as const
 
 export const TABLE_FEEDS = {
@@ -353,6 +374,16 @@ export const TABLE_FEEDS = {
     bytes_max: 4_000_000,
     datasets: ['disposable_domains'],
     collect: wholeDocument(readDomains),
+  },
+  phone_plans: {
+    ...WHOLE,
+    url: 'https://cdn.jsdelivr.net/npm/libphonenumber-js@1/metadata.max.json',
+    file: 'metadata.max.json',
+    format: 'json',
+    // 160 kB in 2026.
+    bytes_max: 2_000_000,
+    datasets: ['phone_plans'],
+    collect: wholeDocument(readPlans),
   },
   public_suffixes: {
     ...WHOLE,
