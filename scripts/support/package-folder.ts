@@ -82,9 +82,9 @@ else {
 }
 `
 
-/** Style sheets, the icon, the guides, and the tables as files, which some modules read by name. */
+/** Style sheets, the icon, sample files, the guides, and the tables as files, which some modules read by name. */
 async function copyPlainFiles(folder: string): Promise<void> {
-  for await (const path of glob('src/**/*.{css,svg}', { cwd: ROOT })) {
+  for await (const path of glob('src/**/*.{css,svg,xml}', { cwd: ROOT })) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await copyFile(join(ROOT, path), join(folder, path))
   }

@@ -266,7 +266,7 @@ test('the package asks for the versions of this repository, and has no sources, 
     .trim()
     .split('\n')
   const known_kinds =
-    /^package\/(?:(?:src|data)\/[\w./-]+\.(?:js|d\.ts|css|svg|json|LICENSE)|docs\/guide\/[\w-]+\.md|package\.js(?:on)?|assay\.(?:js|1)|README\.md|LICENSE)$/
+    /^package\/(?:(?:src|data)\/[\w./-]+\.(?:js|d\.ts|css|svg|xml|json|LICENSE)|docs\/guide\/[\w-]+\.md|package\.js(?:on)?|assay\.(?:js|1)|README\.md|LICENSE)$/
   assert.deepEqual(
     listed.filter((path) => !known_kinds.test(path)),
     [],

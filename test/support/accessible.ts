@@ -3,11 +3,14 @@ import type { Page } from 'playwright-core'
 
 const WEIGHTY = new Set(['serious', 'critical'])
 
-/** What axe-core finds wrong with the page as it stands, by its default rules: the serious and critical violations, each with a place. */
+/**
+ * What axe-core finds wrong with the page as it is, by its default rules and that of target sizes (WCAG 2.2, 2.5.8): the serious and critical violations, each
+ * with a place.
+ */
 export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const found = await page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run()
+    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run({ rules: { 'target-size': { enabled: true } } })
     return violations.map(({ id, impact, nodes }) => ({ id, impact, place: nodes[0]?.html ?? '' }))
   })
   return found.filter(({ impact }) => WEIGHTY.has(impact ?? '')).map(({ id, place }) => `${id}: ${place.slice(0, 160)}`)

@@ -7,7 +7,7 @@ import { encodedBody, type EncodedBody } from '../http/document.ts'
 import { importsOf, moduleGraph, MODULE_EXTENSION, type SourceModule } from './browser-modules.ts'
 
 /**
- * Files that pages load: style sheets, the icon, and native browser modules made from the source files (browser-modules.ts). The list follows
+ * Files that pages load: style sheets, the icon, sample files, and native browser modules made from the source files (browser-modules.ts). The list follows
  * from the imports of the entries, so no other file can be requested. Types are removed in a worker and compression runs on the threads of
  * the engine, each when a file is first requested.
  */
@@ -44,14 +44,18 @@ export type Script = (typeof SCRIPTS)[number]
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url))
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
-const PLAIN_TYPES: Readonly<Record<string, string>> = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml; charset=utf-8' }
+const PLAIN_TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+  xml: 'application/xml; charset=utf-8',
+}
 
 /** All assets, listed once a process. Throws when a module imports a file that does not exist. */
 export const assets = once((): Assets => {
   const entryOf = (script: Script) => `surfaces/pages/client/${script}${MODULE_EXTENSION}`
   const graph = moduleGraph(SCRIPTS.map((script) => new URL(`../../${entryOf(script)}`, import.meta.url)))
   const plain = new Map(
-    globSync('**/*.{css,svg}', { cwd: FOLDER })
+    globSync('**/*.{css,svg,xml}', { cwd: FOLDER })
       .toSorted()
       .map((path) => [path, readFileSync(FOLDER + path, 'utf8')] as const),
   )

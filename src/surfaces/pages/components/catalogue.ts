@@ -21,7 +21,7 @@ export interface CatalogueProps {
   payment_note: string
 }
 
-/** All tools by family; while the search field has words, the tools and guides that it finds, best first. */
+/** All tools by family, folded; while the search field has words, the tools and guides that it finds, best first. */
 export function Catalogue({ entries, families, query: initial, payment_note }: CatalogueProps) {
   const [query, setQuery] = useState(initial)
   useEffect(() => followSearchField(setQuery), [])
@@ -33,30 +33,21 @@ export function Catalogue({ entries, families, query: initial, payment_note }: C
     <section id="tools" aria-labelledby="tools-title" hidden=${searching}>
     <h2 id="tools-title">${tools.length} tools</h2>
     <p class="hint measure">${payment_note}</p>
-    <div class="shelves">
-      <nav class="rail" aria-label="Families of tools">
-        <ul>
-          ${families.map(
-            ({ family, title }) =>
-              html`<li><a href=${`#family-${family}`}>${title} <span>${tools.filter((tool) => tool.family === family).length}</span></a></li>`,
-          )}
-        </ul>
-      </nav>
-      <div>
-        ${families.map(
-          ({ family, title }) => html`<section class="family" id=${`family-${family}`}>
-            <h3>${title}</h3>
-            <ul>${tools.filter((tool) => tool.family === family).map((tool) => html`<${EntryRow} entry=${tool} />`)}</ul>
-          </section>`,
-        )}
-        <section class="family" id="guides">
-          <h3>Guides</h3>
-          <ul>${entries.filter(({ id }) => id === '').map((guide) => html`<${EntryRow} entry=${guide} />`)}</ul>
-        </section>
-      </div>
-    </div>
+    ${families.map(
+      ({ family, title }) =>
+        html`<${Shelf} key=${family} id=${`family-${family}`} title=${title} entries=${tools.filter((tool) => tool.family === family)} />`,
+    )}
+    <${Shelf} key="guides" id="guides" title="Guides" entries=${entries.filter(({ id }) => id === '')} />
     </section>
   `
+}
+
+/** Entries of one family, folded. A link to the list opens it. */
+function Shelf({ id, title, entries }: { id: string; title: string; entries: readonly CatalogueEntry[] }) {
+  return html`<details class="family">
+    <summary><h3>${title}</h3> <span>${entries.length}</span></summary>
+    <ul id=${id}>${entries.map((entry) => html`<${EntryRow} entry=${entry} />`)}</ul>
+  </details>`
 }
 
 function SearchResults({ query, found }: { query: string; found: readonly CatalogueEntry[] }) {
@@ -141,9 +132,9 @@ export function catalogueInPage(): CatalogueProps {
       keywords,
     }
   })
-  const families = [...document.querySelectorAll('#tools .family:not(#guides)')].map((section) => ({
-    family: section.id.replace('family-', ''),
-    title: text(section, 'h3'),
+  const families = [...document.querySelectorAll('#tools .family:has([id^="family-"])')].map((shelf) => ({
+    family: shelf.querySelector('ul')?.id.replace('family-', '') ?? '',
+    title: text(shelf, 'h3'),
   }))
   const query = document.getElementById('search')
   return {

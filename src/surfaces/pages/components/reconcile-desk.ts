@@ -2,7 +2,6 @@ import type { TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { FILE_SIDES, type FileSide, type ReadProgress, type RunResult } from '../client/reconcile/messages.ts'
 import { sideOf } from '../client/reconcile/file-kind.ts'
-import { sampleFiles } from '../client/reconcile/samples.ts'
 import { WorkerClient } from '../client/reconcile/worker-client.ts'
 import { html } from '../html.ts'
 import type { PaymentWays } from './pay-panel.ts'
@@ -59,8 +58,8 @@ export function ReconcileDesk({ worker: address, file_bytes, body_bytes, ways }:
       </p>
       <p class="send">
         <button type="submit">Reconcile</button>
-        <button type="button" class="plain" id="sample-correct" onClick=${() => desk.runSample('correct')}>Try sample files</button>
-        <button type="button" class="plain" id="sample-faulty" onClick=${() => desk.runSample('faulty')}>Sample with an error</button>
+        <button type="button" class="plain" id="sample-correct" onClick=${() => void desk.runSample('correct')}>Try sample files</button>
+        <button type="button" class="plain" id="sample-faulty" onClick=${() => void desk.runSample('faulty')}>Sample with an error</button>
       </p>
       <div class="state">
         <${Progress} progress=${progress} stop=${desk.stop} />
@@ -224,9 +223,31 @@ function useReconciliation(address: string, file_bytes: number) {
   useEffect(() => {
     if (outcome.kind !== 'none') document.getElementById('answer')?.scrollIntoView({ block: 'nearest' })
   }, [outcome])
-  const runSample = (kind: 'correct' | 'faulty') => run(take(sampleFiles(kind)), strict)
+  const runSample = async (kind: 'correct' | 'faulty') => {
+    const sample = await sampleFiles(kind).catch(() => null)
+    if (sample !== null) return run(take(sample), strict)
+    setStatus({ text: 'The sample files could not be loaded. Check your connection, then try again.', visible: true })
+  }
   const announce = (text: string) => setStatus({ text, visible: false })
   return { files, strict, setStrict, progress, outcome, status, over, worker, run, stop, choose, runSample, announce }
+}
+
+/** Payments and a statement; the faulty statement has an amount that is not a decimal number. Rejects when they cannot be loaded. */
+async function sampleFiles(kind: 'correct' | 'faulty'): Promise<Record<FileSide, File>> {
+  const load = async (name: string) => {
+    const response = await fetch(new URL(`../../../samples/${name}`, import.meta.url))
+    if (!response.ok) throw new Error(`${name}: status ${response.status}`)
+    return response.text()
+  }
+  const [payments, statement] = await Promise.all([load('sample-payments.xml'), load('sample-statement.xml')])
+  const file = (name: string, text: string) => new File([text], name, { type: 'application/xml' })
+  return {
+    instructions: file('sample-payments.xml', payments),
+    statement:
+      kind === 'correct'
+        ? file('sample-statement.xml', statement)
+        : file('sample-statement-faulty.xml', statement.replace('>604.00<', '>604,00<')),
+  }
 }
 
 /** Files by what their first bytes say; null if one is unclear or both are of the same side. */
