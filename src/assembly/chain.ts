@@ -16,7 +16,7 @@ import type { BlockHeader } from '../ports/chain.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { usdcOn, type UsdcToken } from '../pure/payments/usdc.ts'
 import { toHex } from '../pure/receipts/crypto.ts'
-import type { FurtherNetwork } from '../pure/networks.ts'
+import { type FurtherNetwork, networkOf } from '../pure/networks.ts'
 import { isPostgres } from '../service/config.ts'
 import type { GasWallet } from '../ports/gas-wallet.ts'
 import type { SandboxInfo } from '../surfaces/deps.ts'
@@ -86,8 +86,9 @@ async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing,
   const gas_key = derived('sandbox gas wallet')
   const wallet = gasWallet(signing.signer(gas_key), chain_id, signing.crypto.keccak256)
   const token = { address: usdcOn(chain_id).address }
+  const euro = settings.ASSAY_ASSETS.includes('eurc') ? networkOf(chain_id)?.eurc?.address : undefined
   try {
-    const started = await startSandboxChain({ directory, chain_id, token, payer_address: payer, gas_address: wallet.address })
+    const started = await startSandboxChain({ directory, chain_id, token, euro, payer_address: payer, gas_address: wallet.address })
     const { rpc_url } = started
     const beforeRead = freshener(rpcRequest(rpc_url), systemClock)
     const pool = new Pool([rpc_url], chain_id, systemClock)

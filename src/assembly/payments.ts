@@ -3,6 +3,8 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { createSealer } from '../adapters/secret/sealer.ts'
 import type { Chain, ChainTransactions } from '../ports/chain.ts'
+import { choosePrices } from '../adapters/prices/choose.ts'
+import type { Prices } from '../ports/prices.ts'
 import type { StoreIdentity } from '../ports/store.ts'
 import { BATCH_SETTLER } from '../pure/contracts/batch-settler.ts'
 import { createChannelHashes, type ChannelHashes } from '../pure/payments/channels.ts'
@@ -28,7 +30,14 @@ import type { ReconcileRules, ReconcileSummary } from '../service/payments/recon
 import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
 import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
 import { caip2, type PaymentTerms } from '../service/payments/terms.ts'
-import { type NetworkDesk, type NetworkState, routePayments, watchNetworks } from '../service/payments/networks.ts'
+import {
+  type EuroRates,
+  type NetworkDesk,
+  type NetworkState,
+  routePayments,
+  watchEuroRate,
+  watchNetworks,
+} from '../service/payments/networks.ts'
 import { WRITER_RULES, type WriterRules } from '../service/payments/writer-rules.ts'
 import type { PaymentHealth, SandboxInfo } from '../surfaces/deps.ts'
 import type { ChainBase, Deployment, FurtherBase } from './deployment.ts'
@@ -60,6 +69,8 @@ export interface PaymentRules {
   /** Timeout of a settlement request to a facilitator. */
   facilitator_ms?: number
   channels?: Partial<ChannelRules>
+  /** Interval at which the rate of EURC is read. */
+  euro_every_ms?: number
 }
 
 /** Hooks for tests. */
@@ -67,6 +78,8 @@ export interface PaymentHooks {
   /** Called at each step between which the process may crash. */
   reach: FaultHook
   rules: PaymentRules
+  /** Prices for the rate of EURC; left out, those of the mode. */
+  prices?: Prices | undefined
 }
 
 /** The token, the recipient and the network of all payments. */
@@ -101,11 +114,12 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
     }
   }
   const { chain } = base
+  const rates = euroRates(deployment, hooks)
   // A chain that mines a block only when a payment arrives never marks a block as final.
   const source: EvidenceSource = {
     chain,
     token: place.token.address.toLowerCase(),
-    assets: [null],
+    assets: [null, ...euroAssets(place.chain_id, rates)],
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
   const hasFactory = createFactoryCheck(chain, deployment.lease_clock)
@@ -114,9 +128,11 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
   const vouchers = channels && channelService(deployment, base, channels, desk_parts)
   const desk = createPaymentService({ ...desk_parts, channels: vouchers })
   const refunds = vouchers && createChannelRefunds({ channels: vouchers.parts, chain, terms: place, wake: () => settler.wake?.() })
-  const further = openFurther(deployment, hooks, base, desk_parts)
-  const desks = [{ terms: place, asset: null, service: desk, chain, settler }, ...further.map((one) => one.desk)] as const
-  const watch = further.length === 0 ? null : watchNetworks({ desks, crypto: deployment.signing.crypto, clock, log })
+  const further = openFurther(deployment, hooks, base, desk_parts, rates)
+  const own: NetworkDesk = { terms: place, asset: null, service: desk, chain, settler }
+  const euro = euroDesks(deployment, hooks, { desk: own, settler, source, base, parts: desk_parts, rates })
+  const desks = [own, ...further.map((one) => one.desk), ...euro, ...further.flatMap((one) => one.euro)] as const
+  const watch = desks.length === 1 ? null : watchNetworks({ desks, crypto: deployment.signing.crypto, log })
   if (watch !== null) place.networks = watch
   for (const one of [settler, ...further.map((other) => other.settler), watch]) one?.start()
   const last: { summary: ReconcileSummary | null } = { summary: null }
@@ -146,14 +162,62 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
   }
 }
 
+/** Rate of EURC; null where it is not offered. */
+function euroRates({ settings, clock, log }: Deployment, { prices, rules }: PaymentHooks): EuroRates | null {
+  if (!settings.ASSAY_ASSETS.includes('eurc')) return null
+  return watchEuroRate({ prices: prices ?? choosePrices(settings.ASSAY_MODE, clock), clock, log, every_ms: rules.euro_every_ms })
+}
+
+/** EURC on a network, as payments name it; none where it is not offered. */
+function euroAssets(chain_id: number, rates: EuroRates | null): string[] {
+  const eurc = rates && networkOf(chain_id)?.eurc
+  return eurc ? [assetId(chain_id, eurc.address)] : []
+}
+
+interface EuroParts {
+  /** Desk of USDC on the network. */
+  desk: NetworkDesk
+  settler: SelfSettler
+  source: EvidenceSource
+  base: Pick<FurtherBase, 'chain' | 'wallets'>
+  parts: PaymentServiceParts
+  rates: EuroRates | null
+  /** Of a further network. */
+  name?: string
+}
+
+/** Verification of EURC on a network. The settler and the reconciler of the network take it along; facilitators get its own terms. */
+function euroDesks(
+  deployment: Deployment,
+  hooks: PaymentHooks,
+  { desk, settler: of_usdc, source, base, parts: first, rates, name }: EuroParts,
+): NetworkDesk[] {
+  const { chain_id, network, pay_to } = desk.terms
+  const token = networkOf(chain_id)?.eurc ?? null
+  if (rates === null || token === null) return []
+  const asset = assetId(chain_id, token.address)
+  const terms: PaymentTerms = { pay_to, token, chain_id, network }
+  const settler = base.wallets.length > 0 ? of_usdc : facilitated(deployment, hooks, terms, { ...source, assets: [asset] })
+  const parts = { ...first, asset, ...tokenParts(deployment, base, terms, settler, name) }
+  return [{ terms, asset, service: createPaymentService(parts), chain: desk.chain, settler, rates }]
+}
+
 interface FurtherParts {
   desk: NetworkDesk
+  /** EURC on this network. */
+  euro: NetworkDesk[]
   settler: SelfSettler
   job: Job
 }
 
 /** Verification, settlement and reconciliation on each further network, with nothing in common but the store and the client's limits. */
-function openFurther(deployment: Deployment, hooks: PaymentHooks, base: ChainBase, first: PaymentServiceParts): FurtherParts[] {
+function openFurther(
+  deployment: Deployment,
+  hooks: PaymentHooks,
+  base: ChainBase,
+  first: PaymentServiceParts,
+  rates: EuroRates | null,
+): FurtherParts[] {
   const { store, clock, log, identity } = deployment
   return base.further.map(({ network, chain, wallets }) => {
     const { chain_id, confirmations, gas_daily_wei: daily_gas_wei } = network
@@ -162,7 +226,8 @@ function openFurther(deployment: Deployment, hooks: PaymentHooks, base: ChainBas
     const asset = assetId(chain_id, token)
     const name = caip2(chain_id)
     const finality: EvidenceSource['finality'] = confirmations === null ? { by: 'tag' } : { by: 'depth', blocks: BigInt(confirmations) }
-    const source: EvidenceSource = { chain, token, assets: [asset], finality }
+    const assets = [asset, ...euroAssets(chain_id, rates)]
+    const source: EvidenceSource = { chain, token, assets, finality }
     const max_fee_wei = networkOf(chain_id)?.gas.max_fee_wei ?? WRITER_RULES.max_fee_wei
     const settler =
       wallets.length === 0
@@ -173,7 +238,7 @@ function openFurther(deployment: Deployment, hooks: PaymentHooks, base: ChainBas
             sender: chain,
             store,
             token,
-            assets: [asset],
+            assets,
             finality,
             batch: BATCH_SETTLER,
             clock: deployment.lease_clock,
@@ -184,8 +249,10 @@ function openFurther(deployment: Deployment, hooks: PaymentHooks, base: ChainBas
     const parts = { ...first, asset, ...tokenParts(deployment, { chain, wallets }, terms, settler, name) }
     const reconciler = reconcileJob({ store, source, clock, log, rules: hooks.rules.reconcile ?? {} }, () => undefined)
     const every_ms = hooks.rules.reconcile_every_ms ?? reconciler.every_ms
+    const desk: NetworkDesk = { terms, asset, service: createPaymentService(parts), chain, settler }
     return {
-      desk: { terms, asset, service: createPaymentService(parts), chain, settler },
+      desk,
+      euro: euroDesks(deployment, hooks, { desk, settler, source, base: { chain, wallets }, parts: first, rates, name }),
       settler,
       job: { ...reconciler, name: `${reconciler.name}:${name}`, every_ms },
     }
@@ -330,6 +397,7 @@ function settlerOf(
       sender: chain,
       store,
       token: place.token.address,
+      assets: source.assets,
       finality: source.finality,
       batch,
       sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log }),

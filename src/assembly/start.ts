@@ -16,6 +16,7 @@ import { createTelemetry } from '../adapters/telemetry/prometheus.ts'
 import type { CardServer } from '../ports/cards.ts'
 import type { HeavyWork } from '../ports/heavy-work.ts'
 import type { Log } from '../ports/log.ts'
+import type { Prices } from '../ports/prices.ts'
 import type { UnderwriterProofs } from '../ports/insurance.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.ts'
@@ -83,6 +84,8 @@ export interface StartOptions {
   reach?: FaultHook
   /** Overrides of settlement times: a test cannot wait for minutes. */
   rules?: PaymentRules
+  /** Prices for the rate of EURC; a test sets them. */
+  prices?: Prices
   /** Address of the Stripe server; left out, Stripe's public address. */
   stripe_at?: CardServer
   /** Reads the proof files of underwriters; a test passes a reader that may reach a local server. */
@@ -109,7 +112,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { proxies, cards } = await accepted(settings, stripe_at ?? null)
   const deployment = await openDeployment(settings, log)
   const { catalogue, store, signing, lease_clock } = deployment
-  const room = await openPayments(deployment, { reach, rules })
+  const room = await openPayments(deployment, { reach, rules, prices: options.prices })
   const facts = chainSources(deployment)
   const tables = tablesInUse()
   const listed = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))

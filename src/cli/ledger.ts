@@ -22,7 +22,7 @@ import { createChain } from '../adapters/chain/rpc.ts'
 import { readRecord, sandboxFiles } from '../adapters/chain/sandbox-files.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import type { Settings } from '../service/config.ts'
-import { assetId, assetNetwork } from '../pure/networks.ts'
+import { assetId, assetNetwork, type Currency, currencyOf, networkOf } from '../pure/networks.ts'
 import { usdcOn, usdcDecimal } from '../pure/payments/usdc.ts'
 
 const DAY_MS = 86_400_000
@@ -113,18 +113,29 @@ async function showSums({ store, identity }: LedgerDesk, filter: LedgerFilter, f
     case 'csv':
       return say([csvLine(SUM_FIELDS), ...rows.map((row) => csvLine(SUM_FIELDS.map((name) => row[name])))].join('\r\n') + '\r')
     case 'json': {
-      const all = totals.map(({ state, count, value_minor }) => ({ state, count, ...amounts(value_minor) }))
+      const all = totals.map(({ state, currency, count, value_minor }) => ({
+        state,
+        count,
+        ...moneyCells(value_minor, currency),
+        currency,
+      }))
       return say(JSON.stringify({ ...identity, sums: rows, totals: all }))
     }
     case 'table': {
       if (rows.length === 0) return say('No payments.')
       const several = sums.some(({ asset }) => asset !== null)
       const place = (network: string) => (several ? [network] : [])
-      const lines = rows.map((row) => [row.day, row.tool, ...place(row.network), row.state, String(row.count), row.amount_usdc])
-      const last = totals.map(({ state, count, value_minor }) => {
-        return ['total', '', ...place(''), state, String(count), amounts(value_minor).amount_usdc]
+      const has_euro = totals.some(({ currency }) => currency === 'EURC')
+      const money = (value_minor: bigint, currency: Currency) => usdcDecimal(value_minor) + (has_euro ? ` ${currency}` : '')
+      const lines = sums.map(({ day, tool, state, asset, count, value_minor }) => {
+        const network = networkText(asset, identity.chain_id)
+        return [day, tool, ...place(network), state, String(count), money(value_minor, currencyOf(asset))]
       })
-      return say(aligned([['day', 'tool', ...place('network'), 'state', 'count', 'USDC'], ...lines, ...last]).join('\n'))
+      const last = totals.map(({ state, currency, count, value_minor }) => {
+        return ['total', '', ...place(''), state, String(count), money(value_minor, currency)]
+      })
+      const head = ['day', 'tool', ...place('network'), 'state', 'count', has_euro ? 'amount' : 'USDC']
+      return say(aligned([head, ...lines, ...last]).join('\n'))
     }
   }
 }
@@ -167,8 +178,7 @@ export function paymentRow(payment: Payment, chain_id: number) {
     created_at: timeText(payment.created_ms),
     tool: payment.purpose === 'call' ? payment.subject : payment.purpose,
     state: payment.state,
-    amount_usdc: usdcDecimal(payment.value_minor),
-    amount_minor: payment.value_minor.toString(),
+    ...moneyCells(payment.value_minor, currencyOf(payment.asset)),
     payer: payment.payer,
     nonce: payment.nonce,
     pay_to: payment.to,
@@ -184,6 +194,7 @@ export function paymentRow(payment: Payment, chain_id: number) {
     updated_at: timeText(payment.updated_ms),
     network: networkText(payment.asset, chain_id),
     asset: payment.asset ?? assetId(chain_id, usdcOn(chain_id).address),
+    currency: currencyOf(payment.asset),
   } satisfies Record<string, Cell>
 }
 
@@ -208,12 +219,19 @@ export const PAYMENT_FIELDS = [
   'updated_at',
   'network',
   'asset',
+  'currency',
 ] as const satisfies readonly (keyof ReturnType<typeof paymentRow>)[]
 
-const SUM_FIELDS = ['day', 'tool', 'state', 'count', 'amount_usdc', 'amount_minor', 'network'] as const
+const SUM_FIELDS = ['day', 'tool', 'state', 'count', 'amount_usdc', 'amount_minor', 'network', 'currency'] as const
 
 function sumRow({ day, tool, state, asset, count, value_minor }: LedgerSum, chain_id: number) {
-  return { day, tool, state, count, ...amounts(value_minor), network: networkText(asset, chain_id) }
+  const currency = currencyOf(asset)
+  return { day, tool, state, count, ...moneyCells(value_minor, currency), network: networkText(asset, chain_id), currency }
+}
+
+/** Amount of a payment; `amount_usdc` is null for another token, so that no sum of the column adds two currencies. */
+function moneyCells(value_minor: bigint, currency: Currency): { amount_usdc: string | null; amount_minor: string } {
+  return { amount_usdc: currency === 'USDC' ? usdcDecimal(value_minor) : null, amount_minor: value_minor.toString() }
 }
 
 /** Network of an asset in CAIP-2. */
@@ -223,25 +241,28 @@ function networkText(asset: string | null, chain_id: number): string {
 
 interface StateTotal {
   state: PaymentState
+  currency: Currency
   count: number
   value_minor: bigint
 }
 
-/** Count and sum per state, in the order of the payment lifecycle; states without payments are omitted. */
+/** Count and sum per state and currency, in the order of the payment lifecycle; states without payments are omitted. */
 function totalsOf(sums: readonly LedgerSum[]): StateTotal[] {
-  return PAYMENT_STATES.flatMap((state) => {
-    const some = sums.filter((sum) => sum.state === state)
-    const total = { state, count: 0, value_minor: 0n }
-    for (const { count, value_minor } of some) {
-      total.count += count
-      total.value_minor += value_minor
-    }
-    return some.length === 0 ? [] : [total]
-  })
+  return PAYMENT_STATES.flatMap((state) =>
+    (['USDC', 'EURC'] as const).flatMap((currency) => {
+      const some = sums.filter((sum) => sum.state === state && currencyOf(sum.asset) === currency)
+      const total = { state, currency, count: 0, value_minor: 0n }
+      for (const { count, value_minor } of some) {
+        total.count += count
+        total.value_minor += value_minor
+      }
+      return some.length === 0 ? [] : [total]
+    }),
+  )
 }
 
-export function amounts(value_minor: bigint): { amount_usdc: string; amount_minor: string } {
-  return { amount_usdc: usdcDecimal(value_minor), amount_minor: value_minor.toString() }
+function amounts(value_minor: bigint, currency: Currency): Record<string, string> {
+  return { [`amount_${currency.toLowerCase()}`]: usdcDecimal(value_minor), amount_minor: value_minor.toString() }
 }
 
 /** CSV line without terminator (RFC 4180, 2005). */
@@ -257,12 +278,12 @@ function csvCell(cell: Cell): string {
 
 /** Payment as one line with fixed column widths, because later rows are not known yet. */
 function paymentLine(payment: Payment, chain_id: number): string {
-  const { created_at, tool, state, amount_usdc, payer, transaction, reason } = paymentRow(payment, chain_id)
+  const { created_at, tool, state, currency, payer, transaction, reason } = paymentRow(payment, chain_id)
   const standing = state === 'settled' && !payment.final ? 'settled, not final' : state
   return listLine([
     created_at,
     standing,
-    amount_usdc,
+    usdcDecimal(payment.value_minor) + (currency === 'USDC' ? '' : ` ${currency}`),
     tool,
     payer,
     [assetNetwork(payment.asset), transaction, reason].filter((one) => one !== null).join('  '),
@@ -291,20 +312,29 @@ async function prove(settings: Settings, { store, identity }: LedgerDesk, json: 
   const common = { payments: store.payments, pay_to, onProgress: progress() }
   const proof = await proveLedger({ ...common, channels: { store: store.channels, chain }, chain, token })
   const further: NetworkProof[] = []
-  for (const { chain_id: id, rpc_urls: urls } of settings.ASSAY_NETWORKS) {
-    const source = { chain: createChain({ urls, chain_id: id, clock: systemClock }), token: usdcOn(id).address.toLowerCase() }
-    const asset = assetId(id, source.token)
-    further.push({ network: `eip155:${id}`, asset, proof: await proveLedger({ ...common, ...source, asset }) })
+  const assets = new Set((await store.payments.ledger_sums({})).map(({ asset }) => asset))
+  const others = settings.ASSAY_NETWORKS.map(({ chain_id: id, rpc_urls: urls }) => {
+    return { id, on: createChain({ urls, chain_id: id, clock: systemClock }), tokens: [usdcOn(id).address, ...euroIn(id, assets)] }
+  })
+  for (const { id, on, tokens } of [{ id: chain_id, on: chain, tokens: euroIn(chain_id, assets) }, ...others]) {
+    for (const address of tokens) {
+      const asset = assetId(id, address)
+      const source = { chain: on, token: address.toLowerCase() }
+      further.push({ network: `eip155:${id}`, asset, proof: await proveLedger({ ...common, ...source, asset }) })
+    }
   }
-  const unread = await assetsWithoutEndpoint(store, further)
+  const unread = assetsWithoutEndpoint(assets, further)
   const proved = [proof, ...further.map((one) => one.proof)].every((one) => one.proved) && unread.length === 0
-  const networks = further.map(({ network, asset, proof: found }) => ({ network, asset, ...proofJson(found) }))
+  const networks = further.map(({ network, asset, proof: found }) => ({ network, asset, ...proofJson(found, currencyOf(asset)) }))
   const of_networks = further.length + unread.length === 0 ? {} : { networks, not_proved: unread, proved }
-  if (json) say(JSON.stringify({ ...identity, token, ...proofJson(proof), ...of_networks }))
+  if (json) say(JSON.stringify({ ...identity, token, ...proofJson(proof, 'USDC'), ...of_networks }))
   else {
-    const others = further.flatMap(({ network, proof: found }) => ['', paint('strong', network), render(found)])
+    const rendered = further.flatMap(({ network, asset, proof: found }) => {
+      const currency = currencyOf(asset)
+      return ['', paint('strong', currency === 'USDC' ? network : `${network} ${currency}`), render(found, currency)]
+    })
     const missing = unread.map((asset) => outcomeMark(false, `not proved: ASSAY_NETWORKS has no endpoints for payments in ${asset}`))
-    say([render(proof), ...others, ...missing].join('\n'))
+    say([render(proof, 'USDC'), ...rendered, ...missing].join('\n'))
   }
   return proved ? 'ok' : 'negative'
 }
@@ -315,9 +345,14 @@ interface NetworkProof {
   proof: ProvedLedger
 }
 
+/** EURC on a network, if the ledger has payments in it. */
+function euroIn(chain_id: number, assets: ReadonlySet<string | null>): string[] {
+  const eurc = networkOf(chain_id)?.eurc
+  return eurc && assets.has(assetId(chain_id, eurc.address)) ? [eurc.address] : []
+}
+
 /** Assets of payments in the ledger that no configured network covers. */
-async function assetsWithoutEndpoint(store: LedgerDesk['store'], covered: readonly NetworkProof[]): Promise<string[]> {
-  const assets = new Set((await store.payments.ledger_sums({})).map(({ asset }) => asset))
+function assetsWithoutEndpoint(assets: ReadonlySet<string | null>, covered: readonly NetworkProof[]): string[] {
   return [...assets].filter((asset) => asset !== null).filter((asset) => !covered.some((one) => one.asset === asset))
 }
 
@@ -335,43 +370,43 @@ function progress(): (block: bigint, head: bigint) => void {
   return (block, head) => process.stderr.write(block < head ? `\r\u001b[Kblock ${block} of ${head}` : '\r\u001b[K')
 }
 
-function proofJson(proof: ProvedLedger) {
+function proofJson(proof: ProvedLedger, currency: Currency) {
   const { range, rows, transfers, newer, to_others, not_final, foreign, differences, vouchers, channels } = proof
   return {
     proved: proof.proved,
     from_block: range === null ? null : Number(range.from_block),
     to_block: range === null ? null : Number(range.to_block),
-    settled: tallyJson(rows),
-    transfers: tallyJson(transfers),
-    foreign: { ...tallyJson(foreign), first: foreign.first.map((one) => ({ ...transferJson(one), state: one.state })) },
-    differences: { ...tallyJson(differences), first: differences.first.map(differenceJson) },
-    not_final: { ...tallyJson(not_final), first: not_final.first.map(rowJson) },
-    newer: tallyJson(newer),
-    to_others: tallyJson(to_others),
-    vouchers: tallyJson(vouchers),
+    settled: tallyJson(rows, currency),
+    transfers: tallyJson(transfers, currency),
+    foreign: { ...tallyJson(foreign, currency), first: foreign.first.map((one) => ({ ...transferJson(one, currency), state: one.state })) },
+    differences: { ...tallyJson(differences, currency), first: differences.first.map((one) => differenceJson(one, currency)) },
+    not_final: { ...tallyJson(not_final, currency), first: not_final.first.map((one) => rowJson(one, currency)) },
+    newer: tallyJson(newer, currency),
+    to_others: tallyJson(to_others, currency),
+    vouchers: tallyJson(vouchers, currency),
     channels: channels && channelsJson(channels),
   }
 }
 
 function channelsJson({ proved, channels, differences, ...sums }: ChannelProof) {
-  const named = Object.entries(sums).map(([name, value_minor]) => [name.replace('_minor', ''), amounts(value_minor)])
+  const named = Object.entries(sums).map(([name, value_minor]) => [name.replace('_minor', ''), amounts(value_minor, 'USDC')])
   return { proved, channels, ...(Object.fromEntries(named) as Record<string, unknown>), differences }
 }
 
-function tallyJson({ count, value_minor }: Tally) {
-  return { count, ...amounts(value_minor) }
+function tallyJson({ count, value_minor }: Tally, currency: Currency) {
+  return { count, ...amounts(value_minor, currency) }
 }
 
-function rowJson({ payer, nonce, value_minor, transaction, block_number, block_hash }: SettledRow) {
-  return { payer, nonce, ...amounts(value_minor), transaction, block_number, block_hash }
+function rowJson({ payer, nonce, value_minor, transaction, block_number, block_hash }: SettledRow, currency: Currency) {
+  return { payer, nonce, ...amounts(value_minor, currency), transaction, block_number, block_hash }
 }
 
-function transferJson({ from, nonce, value_minor, transaction, block_number, block_hash, log_index }: LedgerTransfer) {
-  return { from, nonce, ...amounts(value_minor), transaction, block_number, block_hash, log_index }
+function transferJson({ from, nonce, value_minor, transaction, block_number, block_hash, log_index }: LedgerTransfer, currency: Currency) {
+  return { from, nonce, ...amounts(value_minor, currency), transaction, block_number, block_hash, log_index }
 }
 
-function differenceJson({ kind, row, transfer }: Difference) {
-  return { kind, row: rowJson(row), transfer: transfer === null ? null : transferJson(transfer) }
+function differenceJson({ kind, row, transfer }: Difference, currency: Currency) {
+  return { kind, row: rowJson(row, currency), transfer: transfer === null ? null : transferJson(transfer, currency) }
 }
 
 const DIFFERENCE_WORDS: Record<Difference['kind'], string> = {
@@ -382,9 +417,9 @@ const DIFFERENCE_WORDS: Record<Difference['kind'], string> = {
   not_in_logs: 'its receipt proves it, but the node leaves it out of its logs: ask another node',
 }
 
-function render(proof: ProvedLedger): string {
+function render(proof: ProvedLedger, currency: Currency): string {
   const { range, rows, transfers, newer, to_others, not_final, foreign, differences, vouchers, channels } = proof
-  const line = (name: string, { count, value_minor }: Tally) => [name, `${count}`.padStart(9), `${amounts(value_minor).amount_usdc} USDC`]
+  const line = (name: string, { count, value_minor }: Tally) => [name, `${count}`.padStart(9), `${usdcDecimal(value_minor)} ${currency}`]
   const optional = (name: string, tally: Tally) => (tally.count === 0 ? [] : [line(name, tally)])
   const mark = proof.proved
     ? outcomeMark(true, 'proved: every settled row has its transfer on the chain')
@@ -399,7 +434,7 @@ function render(proof: ProvedLedger): string {
     ...optional('newer', newer),
     ...optional('to others', to_others),
     ...optional('vouchers', vouchers),
-    ...(channels === null ? [] : channelLines(channels).map(([name, minor]) => [name, '', `${amounts(minor).amount_usdc} USDC`])),
+    ...(channels === null ? [] : channelLines(channels).map(([name, minor]) => [name, '', `${usdcDecimal(minor)} USDC`])),
   ]
   return [
     mark,
@@ -441,10 +476,10 @@ function differenceLine({ kind, row }: Difference): string {
 }
 
 function rowLine({ payer, nonce, value_minor, block_number }: SettledRow): string {
-  return `  ${amounts(value_minor).amount_usdc} from ${payer}, nonce ${nonce}, block ${block_number ?? 'none'}`
+  return `  ${usdcDecimal(value_minor)} from ${payer}, nonce ${nonce}, block ${block_number ?? 'none'}`
 }
 
 function foreignLine({ from, value_minor, transaction, state }: ForeignTransfer): string {
   const standing = state === null ? '' : `; it is ${state} here`
-  return `  ${amounts(value_minor).amount_usdc} from ${from}, transaction ${transaction}${standing}`
+  return `  ${usdcDecimal(value_minor)} from ${from}, transaction ${transaction}${standing}`
 }

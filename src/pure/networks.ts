@@ -219,6 +219,18 @@ export function assetToken(asset: string): string {
   return asset.slice(asset.indexOf(':', asset.indexOf('/')) + 1)
 }
 
+/** Tokens that calls are paid in; both have six decimals. */
+export type Currency = 'USDC' | 'EURC'
+
+const EURC_ASSETS: ReadonlySet<string> = new Set(
+  NETWORKS.flatMap(({ chain_id, eurc }) => (eurc === null ? [] : [assetId(chain_id, eurc.address)])),
+)
+
+/** Returns the currency of a payment by its CAIP-19 id; null is USDC on the network of the deployment. */
+export function currencyOf(asset: string | null): Currency {
+  return asset !== null && EURC_ASSETS.has(asset) ? 'EURC' : 'USDC'
+}
+
 export function networkOf(chain_id: number): Network | null {
   return NETWORKS.find((network) => network.chain_id === chain_id) ?? null
 }

@@ -133,6 +133,15 @@ function furtherNetworks(value: string): SettingResult<readonly FurtherNetwork[]
   return typeof read === 'string' ? reject(read) : accept(read)
 }
 
+/** Tokens of ASSAY_ASSETS. USDC is always among them, since prices are in US dollars and not every network has EURC. */
+type Asset = 'usdc' | 'eurc'
+
+function assets(value: string): SettingResult<readonly Asset[]> {
+  const given = splitList(value.toLowerCase())
+  const known = (['usdc', 'eurc'] as const).filter((name) => given.includes(name))
+  return given.length === known.length && known.includes('usdc') ? accept(known) : reject('must be usdc or usdc,eurc')
+}
+
 export const SETTINGS = {
   ASSAY_PORT: setting('TCP port of the service, for example 8402.', 8402, integer(0, 65_535)),
   ASSAY_HOST: setting('IP address on which the service listens, for example 0.0.0.0 for all interfaces.', '127.0.0.1', text),
@@ -191,6 +200,11 @@ export const SETTINGS = {
     `Live mode: further networks on which calls can be paid in USDC, as JSON with chain_id, rpc_urls and optionally gas_key_file, gas_daily_wei and confirmations, for example ${NETWORKS_EXAMPLE}. Invoices, payment channels and credits stay on ASSAY_CHAIN_ID.`,
     [],
     furtherNetworks,
+  ),
+  ASSAY_ASSETS: setting<readonly Asset[]>(
+    'Tokens in which calls can be paid, separated by commas: usdc, or usdc,eurc for EURC as well on the networks where Circle issues it, at the rate of public price sources (fixed in the sandbox).',
+    ['usdc'],
+    assets,
   ),
   ASSAY_BATCH_SETTLEMENT: setting<'on' | 'off'>(
     'on: calls can also be paid with vouchers of payment channels (x402 scheme batch-settlement), which needs a gas wallet; off: only the scheme exact.',
@@ -408,7 +422,11 @@ function checkTogether(settings: Settings): SettingsRead {
 }
 
 /** Contradiction between further networks and the rest; null for none. Tokens without value must not pay where others have value. */
-function networksFault({ ASSAY_NETWORKS, ASSAY_PAY_TO }: Settings, primary: number): string | null {
+function networksFault({ ASSAY_NETWORKS, ASSAY_PAY_TO, ASSAY_ASSETS }: Settings, primary: number): string | null {
+  const euro = ASSAY_ASSETS.includes('eurc') ? [primary, ...ASSAY_NETWORKS.map(({ chain_id }) => chain_id)] : []
+  const own = euro.find((chain_id) => networkOf(chain_id)?.eurc?.address.toLowerCase() === ASSAY_PAY_TO)
+  if (own !== undefined)
+    return `ASSAY_PAY_TO is the EURC contract of chain ${own}, which cannot return payments; set it to your own account.`
   const is_testnet = networkOf(primary)?.is_testnet
   for (const { chain_id } of ASSAY_NETWORKS) {
     if (chain_id === primary) return `ASSAY_NETWORKS names chain ${chain_id}, which is ASSAY_CHAIN_ID already; list further networks only.`

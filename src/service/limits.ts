@@ -433,6 +433,18 @@ export const priceLimits = {
   limited_open_ms: 60_000,
 } as const
 
+/** EURC as a means of payment: the rate in US dollars that may be used, and how old it may be. */
+export const EURC_LIMITS = {
+  lowest: { numerator: 8n, denominator: 10n },
+  highest: { numerator: 15n, denominator: 10n },
+  /** By the oldest quote of the rate, in ms; clocks of sources may be ahead by `ahead_ms`. */
+  oldest_ms: 300_000,
+  ahead_ms: 60_000,
+  refresh_ms: 20_000,
+  /** Maximum difference of a payment from the amount that this instance offered, as a share: other instances read the rate at other times. */
+  tolerance: { numerator: 5n, denominator: 1_000n },
+} as const
+
 /** Limits of one run that matches bank entries to invoices; each entry takes some hundred bytes of memory. */
 export const RAIL_LIMITS = {
   invoices: 200_000,

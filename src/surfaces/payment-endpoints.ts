@@ -1,4 +1,4 @@
-import { assetNetwork } from '../pure/networks.ts'
+import { assetNetwork, currencyOf } from '../pure/networks.ts'
 import { z } from 'zod'
 import type { Payment } from '../ports/payments.ts'
 import { unknownToolProblem } from '../service/calls/refusals.ts'
@@ -36,7 +36,7 @@ const STATUS = z.looseObject({
   payer: z.string().describe('Address that signed the payment.'),
   nonce: z.string().describe('Nonce of its authorization.'),
   network: z.string().describe('CAIP-2 name of the chain.'),
-  amount_minor: z.string().nullable().describe('Minor units of USDC.'),
+  amount_minor: z.string().nullable().describe('Minor units of USDC, or of asset.'),
   pay_to: z.string().nullable().describe('Address that is paid.'),
   transaction: z.string().nullable().describe('Hash of the transaction that settled it, or of the last that was meant to; null before.'),
   block_number: z.number().nullable().describe('Block of that transaction.'),
@@ -47,6 +47,7 @@ const STATUS = z.looseObject({
     .describe('Second since 1970 at which the authorization runs out: before it, do not sign another for a payment that is pending.'),
   final: z.boolean().describe('True once no reorganisation of the chain can take it away.'),
   reason: z.string().nullable().describe('Reason of a release.'),
+  asset: z.string().optional().describe('CAIP-19 id of a token other than USDC.'),
 })
 
 const readStatus = defineEndpoint({
@@ -276,5 +277,6 @@ function statusBody(deps: PaymentRoom['deps'], payer: string, nonce: string, pay
     valid_before: payment === null ? null : Number(payment.valid_before_s),
     final: payment?.final ?? false,
     reason: payment?.reason ?? null,
+    ...(payment === null || payment.asset === null || currencyOf(payment.asset) === 'USDC' ? {} : { asset: payment.asset }),
   }
 }

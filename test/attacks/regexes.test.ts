@@ -45,6 +45,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'pure/protocols/ap2/rules-closed.ts': { '^[^eE]*': 'a number of JSON, which has one point' },
   'pure/protocols/kit/keys.ts': { '=+$': 'two signs, as the expression before it says' },
   'pure/payments/usdc.ts': { '0+$': 'six digits' },
+  'pure/receipts/receipt.ts': { '0+$': 'six digits' },
   'surfaces/pages/docs/reference.ts': { '^([A-Z]': 'our own descriptions' },
 }
 

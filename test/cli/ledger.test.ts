@@ -53,21 +53,21 @@ test('sums by day, tool and state are exact, and the totals are theirs', async (
   assert.deepEqual(
     sums.map((sum) => Object.values(sum)),
     [
-      ['2026-03-01', 'iban-check', 'refused', 1, '0.005', '5000', 'eip155:8453'],
-      ['2026-03-01', 'iban-check', 'settled', 2, '0.010625', '10625', 'eip155:8453'],
-      ['2026-03-02', 'batch-validate', 'settled', 1, '0.05', '50000', 'eip155:8453'],
-      ['2026-03-02', 'iban-check', 'unknown', 1, '0.007', '7000', 'eip155:8453'],
-      ['2026-03-02', 'invoice', 'settled', 1, '9000000000', '9000000000000000', 'eip155:8453'],
+      ['2026-03-01', 'iban-check', 'refused', 1, '0.005', '5000', 'eip155:8453', 'USDC'],
+      ['2026-03-01', 'iban-check', 'settled', 2, '0.010625', '10625', 'eip155:8453', 'USDC'],
+      ['2026-03-02', 'batch-validate', 'settled', 1, '0.05', '50000', 'eip155:8453', 'USDC'],
+      ['2026-03-02', 'iban-check', 'unknown', 1, '0.007', '7000', 'eip155:8453', 'USDC'],
+      ['2026-03-02', 'invoice', 'settled', 1, '9000000000', '9000000000000000', 'eip155:8453', 'USDC'],
       // 501 times 0.005.
-      ['2026-03-03', 'iban-check', 'claimed', 501, '2.505', '2505000', 'eip155:8453'],
+      ['2026-03-03', 'iban-check', 'claimed', 501, '2.505', '2505000', 'eip155:8453', 'USDC'],
     ],
   )
   // 0.010625 + 0.05 + 9,000,000,000, which no float holds.
   assert.deepEqual(totals, [
-    { state: 'claimed', count: 501, amount_usdc: '2.505', amount_minor: '2505000' },
-    { state: 'settled', count: 4, amount_usdc: '9000000000.060625', amount_minor: '9000000000060625' },
-    { state: 'refused', count: 1, amount_usdc: '0.005', amount_minor: '5000' },
-    { state: 'unknown', count: 1, amount_usdc: '0.007', amount_minor: '7000' },
+    { state: 'claimed', count: 501, amount_usdc: '2.505', amount_minor: '2505000', currency: 'USDC' },
+    { state: 'settled', count: 4, amount_usdc: '9000000000.060625', amount_minor: '9000000000060625', currency: 'USDC' },
+    { state: 'refused', count: 1, amount_usdc: '0.005', amount_minor: '5000', currency: 'USDC' },
+    { state: 'unknown', count: 1, amount_usdc: '0.007', amount_minor: '7000', currency: 'USDC' },
   ])
 })
 
@@ -86,11 +86,11 @@ test('people get a table with flush numbers and totals, spreadsheets get CSV', a
   assert.equal(
     csv.stdout,
     [
-      'day,tool,state,count,amount_usdc,amount_minor,network',
-      '2026-03-01,iban-check,refused,1,0.005,5000,eip155:8453',
-      '2026-03-01,iban-check,settled,2,0.010625,10625,eip155:8453',
-      '2026-03-02,iban-check,unknown,1,0.007,7000,eip155:8453',
-      '2026-03-03,iban-check,claimed,501,2.505,2505000,eip155:8453',
+      'day,tool,state,count,amount_usdc,amount_minor,network,currency',
+      '2026-03-01,iban-check,refused,1,0.005,5000,eip155:8453,USDC',
+      '2026-03-01,iban-check,settled,2,0.010625,10625,eip155:8453,USDC',
+      '2026-03-02,iban-check,unknown,1,0.007,7000,eip155:8453,USDC',
+      '2026-03-03,iban-check,claimed,501,2.505,2505000,eip155:8453,USDC',
       '',
     ].join('\r\n'),
   )

@@ -1,7 +1,8 @@
 /** Faults of one of two networks: what happens on one never touches the payments of the other, and each is settled once on its own chain. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { startAnvil, type Anvil } from '../support/anvil.ts'
+import { EURC, startAnvil, type Anvil } from '../support/anvil.ts'
+import { FAULT_POINTS } from '../../src/service/payments/settlement.ts'
 import { restCall } from '../support/app.ts'
 import * as buyers from '../support/faults-buyer.ts'
 import { heartbeat, ledgerOf, liveDeployment, startLive, type Live } from '../support/faults-live.ts'
@@ -29,17 +30,20 @@ async function scene(t: TestContext): Promise<Scene> {
   return { home, polygon, live }
 }
 
-/** Entry of the terms for this chain, once it is among them. */
-async function termsOn(url: string, { chain_id }: Anvil): Promise<Required> {
+/** Entry of the terms that is wanted, once it is among them. */
+async function entryOf(url: string, name: string, isWanted: (entry: Required['accepts'][0]) => boolean): Promise<Required> {
   const found: Required[] = []
-  await until(`chain ${chain_id} to be offered`, async () => {
+  await until(`${name} to be offered`, async () => {
     const terms = await termsOf(url, buyers.TOOL, buyers.INPUT)
-    const entry = (terms.accepts as readonly Required['accepts'][0][]).find(({ network }) => network === `eip155:${chain_id}`)
+    const entry = (terms.accepts as readonly Required['accepts'][0][]).find(isWanted)
     if (entry !== undefined) found.push({ ...terms, accepts: [entry] })
     return entry !== undefined
   })
   return found[0] ?? assert.fail()
 }
+
+const termsOn = (url: string, { chain_id }: Anvil) => entryOf(url, `chain ${chain_id}`, ({ network }) => network === `eip155:${chain_id}`)
+const termsIn = (url: string, token: string) => entryOf(url, token, ({ asset }) => asset === token)
 
 async function buyerOn(url: string, anvil: Anvil): Promise<buyers.Buyer> {
   const account = await buyers.holder(anvil)
@@ -155,6 +159,51 @@ for (const die_at of ['before_send', 'after_send', 'before_settled_row'] as cons
       await buyers.assertPaidOnce(home, live, second.url, other, await buyers.insist(second.url, other))
       await assertProved(at, 1)
       await second.stop()
+    },
+  )
+}
+
+for (const die_at of FAULT_POINTS) {
+  test(
+    `killed at ${die_at} of a payment in EURC: answered after the restart at another rate, charged once`,
+    { timeout: 180_000 },
+    async (t) => {
+      const home = await startAnvil()
+      const live = await liveDeployment(home, { ASSAY_ASSETS: 'usdc,eurc' })
+      const stopHeart = heartbeat(home)
+      t.after(async () => {
+        killLeft()
+        await stopHeart()
+        await home.stop()
+        await live.remove()
+      })
+      const euro = EURC[8453] ?? assert.fail()
+      const euros: Anvil = { ...home, token: euro, mint: (to, amount_minor) => home.mint(to, amount_minor, euro) }
+      const account = await buyers.holder(euros)
+      const first = await startFaulty(live.settings, { die_at, euro_rate: '1.25' })
+      const validBefore = BigInt(Math.floor(Date.now() / 1_000) + 900)
+      const signed = await signTerms(account, await termsIn(first.url, euro), { validBefore })
+      assert.equal(signed.message.value, 4_000n)
+      const buyer: buyers.Buyer = { account, signed, price_minor: signed.message.value, met: [] }
+      await until('the service to die of the payment', async () => (await buyers.send(first.url, buyer)) === null)
+      assert.equal((await first.ended).signal, 'SIGKILL')
+      // 3,994 units now, which is within the tolerance of what the process before has offered.
+      const second = await startFaulty(live.settings, { euro_rate: '1.252' })
+      const reply = await buyers.insist(second.url, buyer, 90_000)
+      await buyers.assertPaidOnce(euros, live, second.url, buyer, reply)
+      assert.equal(
+        (reply.body['receipt'] as Record<string, string>)['amount'],
+        `eip155:8453/erc20:${euro.toLowerCase()} 4000 for 0.005 USD`,
+      )
+      await second.stop()
+      const desk = await openDesk()
+      const { code, stdout } = await desk.run(['ledger', 'prove', '--format', 'json'], { settings: live.settings })
+      await desk.clear()
+      const proof = parsed(stdout) as { networks: { settled: { count: number; amount_eurc: string } }[] }
+      assert.deepEqual(
+        [code, proof.networks.map(({ settled }) => settled)],
+        [0, [{ count: 1, amount_eurc: '0.004', amount_minor: '4000' }]],
+      )
     },
   )
 }

@@ -55,6 +55,15 @@ const zeroOr = (bytes: number) =>
   fc.oneof({ weight: 1, arbitrary: fc.constant(`0x${'00'.repeat(bytes)}`) }, { weight: 4, arbitrary: hex(bytes) })
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789-'
 const number = fc.nat({ max: 9_999 }).map(String)
+/** Amounts of tokens other than USDC. */
+const OTHER_TOKENS = fc
+  .record({
+    chain: fc.integer({ min: 1, max: 9_999_999_999 }),
+    token: hex(20),
+    minor: fc.bigInt({ min: 1n, max: 10n ** 20n - 1n }),
+    price: fc.bigInt({ min: 0n, max: 10n ** 15n }),
+  })
+  .map(({ chain, token, minor, price }) => `eip155:${chain}/erc20:${token} ${minor} for ${usd(price)} USD`)
 const RECEIPTS: fc.Arbitrary<Receipt> = fc
   .record(
     {
@@ -67,7 +76,11 @@ const RECEIPTS: fc.Arbitrary<Receipt> = fc
       output_hash: zeroOr(32),
       payer: zeroOr(20),
       recipient: zeroOr(20),
-      amount: fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 78n - 1n }), fc.bigInt({ min: 0n, max: 70_000n })).map(String),
+      amount: fc.oneof(
+        fc.bigInt({ min: 0n, max: 10n ** 78n - 1n }).map(String),
+        fc.bigInt({ min: 0n, max: 70_000n }).map(String),
+        OTHER_TOKENS,
+      ),
       nonce: hex(32),
       ts: fc.integer({ min: 0, max: 999_999_999_999 }),
       tier: fc.constantFrom('free' as const, 'paid' as const),
@@ -96,6 +109,12 @@ const RECEIPTS: fc.Arbitrary<Receipt> = fc
   )
   .map((receipt): Receipt => ({ ...receipt }))
 
+/** Millionths of a dollar as a decimal number without zeros at the end. */
+function usd(minor: bigint): string {
+  const text = (Number(minor) / 1e6).toFixed(6)
+  return text.replace(/\.?0+$/, '')
+}
+
 /** The same layout read with Buffer alone, as an outsider would write it from the document. */
 function readByBuffer(text: string): Receipt {
   const bytes = Buffer.from(text, 'base64url')
@@ -107,7 +126,10 @@ function readByBuffer(text: string): Receipt {
   const [tool, tool_version, input_hash, output_hash] = [counted(), counted(), take_hex(32), take_hex(32)]
   const payer = (flags & 4) === 0 ? `0x${'0'.repeat(40)}` : take_hex(20)
   const recipient = take_hex(20)
-  const amount = BigInt(`0x0${take(take(1).readUInt8()).toString('hex')}`).toString()
+  const counted_number = () => BigInt(`0x0${take(take(1).readUInt8()).toString('hex')}`)
+  const minor = counted_number().toString()
+  const amount =
+    (flags & 128) === 0 ? minor : `eip155:${take(5).readUIntBE(0, 5)}/erc20:${take_hex(20)} ${minor} for ${usd(counted_number())} USD`
   const [nonce, ts] = [take_hex(32), take(5).readUIntBE(0, 5)]
   const kind = (flags >> 3) & 3
   const successor = kind === 0 ? {} : { successor: kind === 1 ? '' : take_hex(kind === 2 ? 20 : 32) }
@@ -165,6 +187,8 @@ test('a receipt that could not be restored is not encoded, and the field is name
     [{ ...RECEIPT, ts: 1e12 }, 'off_grammar', 'ts'],
     [{ ...RECEIPT, amount: 5000 }, 'off_grammar', 'amount'],
     [{ ...RECEIPT, amount: '05000' }, 'off_grammar', 'amount'],
+    [{ ...RECEIPT, amount: `eip155:1/erc20:0x${'ab'.repeat(20)} 0 for 1 USD` }, 'off_grammar', 'amount'],
+    [{ ...RECEIPT, amount: `eip155:1/erc20:0x${'ab'.repeat(20)} 5 for 1.50 USD` }, 'off_grammar', 'amount'],
     [{ ...RECEIPT, signer: RECEIPT.signer.toUpperCase() }, 'off_grammar', 'signer'],
     [{ ...RECEIPT, signature: `${RECEIPT.signature.slice(0, -2)}00` }, 'off_grammar', 'signature'],
     [{ ...RECEIPT, successor: null }, 'off_grammar', 'successor'],

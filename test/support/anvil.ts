@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { anvilBinary, launchAnvil, rpcRequest, type RpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { sandboxFiles } from '../../src/adapters/chain/sandbox-files.ts'
-import { mint, placeCode, placeDepositFactory, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
+import { mint, placeCode, placeDepositFactory, placeEuro, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import { inTurn } from './in-turn.ts'
 
 /** Circle's published addresses of USDC on Base, Base Sepolia and Polygon. */
@@ -12,6 +12,12 @@ export const USDC: Readonly<Record<number, `0x${string}`>> = {
   8453: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   84532: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
   137: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+}
+
+/** Circle's published addresses of EURC. */
+export const EURC: Readonly<Record<number, `0x${string}`>> = {
+  8453: '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42',
+  84532: '0x808456652fdb597867f38412077A9182bf77359F',
 }
 
 export interface AnvilOptions {
@@ -31,8 +37,8 @@ export interface Anvil {
   owner: string
   accounts: PrivateKeyAccount[]
   rpc: RpcRequest
-  /** Mints test USDC; the chain must mine by itself. */
-  mint(to: string, amount_minor: bigint): Promise<void>
+  /** Mints test USDC, or another test token; the chain must mine by itself. */
+  mint(to: string, amount_minor: bigint, of?: string): Promise<void>
   /** A transaction of the token's owner, as blacklist(address) or pause(); resolves when mined. */
   asOwner(data: string): Promise<void>
   setCode(address: string, code: string): Promise<void>
@@ -64,6 +70,8 @@ export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei =
   await rpc('anvil_setLoggingEnabled', [false])
   await placeCode(rpc_url, token, [])
   if (chain_id === 137) await nameAsOnBase(rpc, token, chain_id)
+  const euro = EURC[chain_id]
+  if (euro !== undefined) await placeEuro(rpc_url, token, euro)
   await placeDepositFactory(rpc_url)
   await Promise.all(people.map(({ address }) => setBalance(address, balance_wei)))
   return {
@@ -74,7 +82,7 @@ export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei =
     accounts: people,
     rpc,
     setBalance,
-    mint: (to, amount_minor) => inTurn(SANDBOX_OWNER, () => mint(rpc_url, token, to, amount_minor)),
+    mint: (to, amount_minor, of = token) => inTurn(SANDBOX_OWNER, () => mint(rpc_url, of, to, amount_minor)),
     async asOwner(data) {
       await inTurn(SANDBOX_OWNER, () => rpc('eth_sendTransaction', [{ from: SANDBOX_OWNER, to: token, data, gas: '0x30d40' }]))
       await rpc('evm_mine')

@@ -13,6 +13,8 @@ export interface Fault {
   /** How often the point is passed before: the first time is deadly unless told otherwise. */
   die_nth?: number
   ahead_ms?: number
+  /** US dollars for one EURC. */
+  euro_rate?: string
 }
 
 export interface FaultyService {
@@ -31,10 +33,15 @@ export function killLeft(): void {
 /** The service of `faulty-service.ts`. Resolves once it listens; rejects with what it said when it ends before. */
 export async function startFaulty(
   settings: Record<string, string>,
-  { die_at, die_nth = 1, ahead_ms = 0 }: Fault = {},
+  { die_at, die_nth = 1, ahead_ms = 0, euro_rate }: Fault = {},
 ): Promise<FaultyService> {
   const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
-  const fault = { DIE_NTH: String(die_nth), AHEAD_MS: String(ahead_ms), ...(die_at !== undefined && { DIE_AT: die_at }) }
+  const fault = {
+    DIE_NTH: String(die_nth),
+    AHEAD_MS: String(ahead_ms),
+    ...(die_at !== undefined && { DIE_AT: die_at }),
+    ...(euro_rate !== undefined && { EURO_RATE: euro_rate }),
+  }
   const child = spawn(process.execPath, [FAULTY], { env: { ...machine, ...settings, ...fault }, stdio: ['pipe', 'ignore', 'pipe'] })
   const ended = once(child, 'close').then(([, signal]) => ({ signal: signal as NodeJS.Signals | null }))
   const notes: string[] = []

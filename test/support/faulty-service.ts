@@ -1,13 +1,14 @@
 import { readSettings } from '../../src/service/config.ts'
 import { CHANNEL_FAULT_POINTS, FAULT_POINTS } from '../../src/service/payments/settlement.ts'
+import { euroPrices } from './sources.ts'
 import { start } from '../../src/assembly/start.ts'
 
 /**
  * The service as a process that kills itself, without a farewell, when it comes to the step that DIE_AT names for the DIE_NTH time (the
- * first unless told otherwise). AHEAD_MS puts the clock of the machine forward for this process, for tests that have no minute to wait.
+ * first unless told otherwise). EURC costs EURO_RATE US dollars. AHEAD_MS puts the clock of the machine forward for this process, for tests that have no minute to wait.
  * Everything else is the service as it is.
  */
-const { DIE_AT, DIE_NTH = '1', AHEAD_MS = '0', ...environment } = process.env
+const { DIE_AT, DIE_NTH = '1', AHEAD_MS = '0', EURO_RATE, ...environment } = process.env
 const point = [...FAULT_POINTS, ...CHANNEL_FAULT_POINTS].find((known) => known === DIE_AT)
 if (DIE_AT !== undefined && point === undefined) throw new Error(`${DIE_AT} is no fault point`)
 
@@ -18,6 +19,7 @@ const read = readSettings(environment)
 if (!read.ok) throw new Error(read.message)
 let reached = 0
 const running = await start(read.settings, {
+  ...(EURO_RATE !== undefined && { prices: euroPrices(() => EURO_RATE) }),
   reach: (met) => {
     if (met !== point || ++reached < Number(DIE_NTH)) return Promise.resolve()
     process.kill(process.pid, 'SIGKILL')

@@ -13,7 +13,21 @@ import { insuranceInMemory } from './insurance-memory.ts'
 import { fixedUnderwriters } from './underwriters.ts'
 import { fixedChain, fixedTransfers } from './fixed-chain.ts'
 import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
+import type { Prices } from '../../src/ports/prices.ts'
 import { clockAt } from './clock-at.ts'
+
+/** Price sources that have agreed on this price of EURC just now; without one, no source answers. */
+export function euroPrices(price_usd: () => string | undefined): Prices {
+  return {
+    source: 'public_api',
+    spot(asset_id) {
+      const price = asset_id === 'euro-coin' ? price_usd() : undefined
+      if (price === undefined) return Promise.resolve({ kind: 'down', reason: 'too_few_sources' })
+      return Promise.resolve({ kind: 'priced', price_usd: price, as_of_ms: Date.now(), quotes: [], cached: false })
+    },
+    ready: () => Promise.resolve(true),
+  }
+}
 
 /** 21 November 2026, noon UTC: what a clock shows in every test that runs tools by themselves. */
 const FIXED_NOW_MS = Date.UTC(2026, 10, 21, 12)

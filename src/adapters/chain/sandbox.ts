@@ -26,6 +26,7 @@ import { BATCH_SETTLER } from '../../pure/contracts/batch-settler.ts'
 import { DEPOSIT_FACTORY } from '../../pure/contracts/deposit-factory.ts'
 import { DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
 import { CHANNEL_CONTRACTS, testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
+import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -171,12 +172,14 @@ const MINT = '0x40c10f19'
 
 interface Placement {
   token: { address: string }
+  /** Address of EURC; left out, there is none. */
+  euro?: string | undefined
   payer_address: string
   gas_address: string
 }
 
 /** Puts token, contracts and money onto a new chain, and only what is missing onto another. */
-async function place(rpc_url: string, { token, payer_address, gas_address }: Placement): Promise<void> {
+async function place(rpc_url: string, { token, euro, payer_address, gas_address }: Placement): Promise<void> {
   const [supply] = await rpcBatch(rpc_url, [call({ to: token.address, data: TOTAL_SUPPLY })])
   // Minting comes last, so a supply means that all the rest is there. Without code the call returns nothing.
   const is_new = supply === '0x' || BigInt(String(supply)) === 0n
@@ -187,7 +190,9 @@ async function place(rpc_url: string, { token, payer_address, gas_address }: Pla
   // Also onto a chain of an earlier release, which has everything else.
   const is_placed = await placeDepositFactory(rpc_url)
   await placeChannelContracts(rpc_url)
-  if (!is_new && !is_placed) return
+  const is_euro_new = euro !== undefined && (await placeEuro(rpc_url, token.address, euro))
+  if (is_euro_new) await mint(rpc_url, euro, payer_address, PAYER_USDC_MINOR)
+  if (!is_new && !is_placed && !is_euro_new) return
   await rpcBatch(rpc_url, [{ method: 'anvil_stopImpersonatingAccount', params: [SANDBOX_OWNER] }])
 }
 
@@ -207,6 +212,33 @@ export async function placeCode(rpc_url: string, token: string, wallets: readonl
     ...[SANDBOX_OWNER, ...wallets].map((address) => ({ method: 'anvil_setBalance', params: [address, quantity(WALLET_WEI)] })),
     { method: 'anvil_impersonateAccount', params: [SANDBOX_OWNER] },
   ])
+}
+
+/** Each text of the test token's code in hexadecimal digits, and that of EURC: name and symbol, the hash of the name, and the chain of the other name. */
+const EURO_CODE = [
+  [hexText('USDC'), hexText('EURC')],
+  [nobleCrypto.keccak256Hex('USDC').slice(2), nobleCrypto.keccak256Hex('EURC').slice(2)],
+  // PUSH2 8453: on Base, USDC is called USD Coin.
+  ['612105', '61ffff'],
+] as const
+
+function hexText(text: string): string {
+  return Buffer.from(text).toString('hex')
+}
+
+/** Places a token that is called EURC and otherwise is the test USDC, where it is missing; true when this call did. */
+export async function placeEuro(rpc_url: string, token: string, euro: string): Promise<boolean> {
+  const codes = await rpcBatch(
+    rpc_url,
+    [token, euro].map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+  )
+  if (codes[1] !== '0x') return false
+  const code = EURO_CODE.reduce((text, [from, to]) => text.replaceAll(from, to), String(codes[0]))
+  await rpcBatch(rpc_url, [
+    { method: 'anvil_setCode', params: [euro, code] },
+    { method: 'anvil_impersonateAccount', params: [SANDBOX_OWNER] },
+  ])
+  return true
 }
 
 /** A real mint with its Transfer event, mined before this resolves. The chain must mine by itself. */

@@ -3,16 +3,17 @@
  * form, and the digest is computed from them as always; each receipt has exactly one compact form.
  *
  * Bytes in order: version (1); flags; tool and tool_version, each with a byte for its length; input_hash; output_hash; payer, unless it is the
- * zero address; recipient; amount, big-endian without leading zeros, with a byte for its length; nonce; ts in 5 bytes, big-endian;
- * successor, if it has bytes; signer; r and s of the signature.
+ * zero address; recipient; amount, big-endian without leading zeros, with a byte for its length; for a token other than USDC its chain id in
+ * 5 bytes, its address, and its price in millionths of a US dollar as the amount; nonce; ts in 5 bytes, big-endian; successor, if it has bytes;
+ * signer; r and s of the signature.
  *
  * Flags from the lowest bit: tier is `paid`; v is 28; payer is written; successor in two bits (absent, empty, address, digest); stream_state
- * in two bits (absent, active, rotating, closed); the highest bit is zero.
+ * in two bits (absent, active, rotating, closed); the amount is of a token other than USDC.
  */
 import { hexToBytes } from '@noble/hashes/utils.js'
 import { bytesOfBase64Url, toBase64Url } from './base64url.ts'
 import { toHex } from './crypto.ts'
-import { GRAMMAR, type Receipt, SIGNED_FIELDS, type StreamState, TAIL_FIELDS, ZERO_ADDRESS } from './receipt.ts'
+import { amountField, GRAMMAR, readAmount, type Receipt, SIGNED_FIELDS, type StreamState, TAIL_FIELDS, ZERO_ADDRESS } from './receipt.ts'
 
 const VERSION = 1
 
@@ -21,6 +22,7 @@ const V_IS_28 = 2
 const PAYER = 4
 const SUCCESSOR_SHIFT = 3
 const STATE_SHIFT = 5
+const OTHER_TOKEN = 128
 /** Bytes of the successor by its flag; undefined for none. */
 const SUCCESSORS: readonly (number | undefined)[] = [undefined, 0, 20, 32]
 const STATES: readonly (StreamState | undefined)[] = [undefined, 'active', 'rotating', 'closed']
@@ -32,7 +34,11 @@ const SIGNATURE_BYTES = 64
 const TEXT_BYTES_MAX = 64
 /** 78 digits need 260 bits. */
 const AMOUNT_BYTES_MAX = 33
-const BYTES_MAX = 2 + 2 * (1 + TEXT_BYTES_MAX) + 4 * HASH_BYTES + 3 * ADDRESS_BYTES + 1 + AMOUNT_BYTES_MAX + TS_BYTES + SIGNATURE_BYTES
+const CHAIN_BYTES = 5
+/** An amount of 20 digits and a price of 18 digits, each with its length, chain and address. */
+const TOKEN_BYTES_MAX = 1 + 9 + CHAIN_BYTES + ADDRESS_BYTES + 1 + 8
+const MONEY_BYTES_MAX = Math.max(1 + AMOUNT_BYTES_MAX, TOKEN_BYTES_MAX)
+const BYTES_MAX = 2 + 2 * (1 + TEXT_BYTES_MAX) + 4 * HASH_BYTES + 3 * ADDRESS_BYTES + MONEY_BYTES_MAX + TS_BYTES + SIGNATURE_BYTES
 
 /** Maximum length of a compact receipt in characters. Those of this service have at most 360. */
 export const COMPACT_CHARS_MAX = Math.ceil((BYTES_MAX * 4) / 3)
@@ -126,21 +132,40 @@ function write(receipt: Receipt): string {
     (signature.endsWith('1c') ? V_IS_28 : 0) |
     (has_payer ? PAYER : 0) |
     (SUCCESSORS.indexOf(successor_bytes) << SUCCESSOR_SHIFT) |
-    (STATES.indexOf(stream_state) << STATE_SHIFT)
-  const amount_hex = amount === '0' ? '' : evenHex(BigInt(amount).toString(16))
+    (STATES.indexOf(stream_state) << STATE_SHIFT) |
+    (amount.includes(' ') ? OTHER_TOKEN : 0)
   return [
     byteHex(VERSION) + byteHex(flags),
     byteHex(tool.length) + textHex(tool),
     byteHex(tool_version.length) + textHex(tool_version),
     input_hash.slice(2) + output_hash.slice(2),
     (has_payer ? payer.slice(2) : '') + recipient.slice(2),
-    byteHex(amount_hex.length / 2) + amount_hex,
+    moneyHex(amount),
     nonce.slice(2),
     ts.toString(16).padStart(2 * TS_BYTES, '0'),
     (successor ?? '').slice(2),
     signer.slice(2),
     signature.slice(2, 2 + 2 * SIGNATURE_BYTES),
   ].join('')
+}
+
+/** The amount, and for a token other than USDC what names it. */
+function moneyHex(text: string): string {
+  const found = readAmount(text)
+  if (found === null) throw new Error('The amount of the receipt breaks the XDR-1 grammar.')
+  const { asset, amount_minor, price_minor } = found
+  if (asset === null) return numberHex(amount_minor)
+  const [chain = '', token = ''] = asset.slice('eip155:'.length).split('/erc20:0x')
+  const chain_hex = BigInt(chain)
+    .toString(16)
+    .padStart(2 * CHAIN_BYTES, '0')
+  return numberHex(amount_minor) + chain_hex + token + numberHex(price_minor)
+}
+
+/** A number without leading zeros after its length in bytes; nothing but the length for zero. */
+function numberHex(value: bigint): string {
+  const hex = value === 0n ? '' : evenHex(value.toString(16))
+  return byteHex(hex.length / 2) + hex
 }
 
 function byteHex(value: number): string {
@@ -176,7 +201,7 @@ function read(cursor: Cursor): Receipt {
   const output_hash = cursor.hex(HASH_BYTES)
   const payer = bit(PAYER) ? cursor.hex(ADDRESS_BYTES) : ZERO_ADDRESS
   const recipient = cursor.hex(ADDRESS_BYTES)
-  const amount = BigInt(cursor.hex(cursor.number(1)) || 0).toString()
+  const amount = readMoney(cursor, bit(OTHER_TOKEN))
   const nonce = cursor.hex(HASH_BYTES)
   const ts = cursor.number(TS_BYTES)
   const successor = successor_bytes === undefined ? undefined : cursor.hex(successor_bytes)
@@ -199,6 +224,16 @@ function read(cursor: Cursor): Receipt {
     signer,
     signature,
   }
+}
+
+function readMoney(cursor: Cursor, is_other_token: boolean): string {
+  const number = () => BigInt(cursor.hex(cursor.number(1)) || 0)
+  const amount_minor = number()
+  if (!is_other_token) return amount_minor.toString()
+  const chain = cursor.number(CHAIN_BYTES)
+  const token = cursor.hex(ADDRESS_BYTES)
+  const price_minor = number()
+  return amountField({ asset: `eip155:${chain}/erc20:${token}`, amount_minor, price_minor })
 }
 
 /** Reads bytes in order. Beyond the end it reads nothing, and `left` is negative. */

@@ -9,8 +9,18 @@ export { addressOfPublicKey, fromHex, nobleCrypto, toHex, type ReceiptCrypto } f
 export { activeOf, judgeKey, readKeyList, revoked, rotated } from './keys.ts'
 export type { KeyLife, KeyList, KeyStatus, KeyVerdict, PublishedKey } from './keys.ts'
 export { RECEIPT_CODES, type ReceiptCode, type ReceiptFinding } from './reasons.ts'
-export { digestText, GRAMMAR, receiptDigest, SIGNED_FIELDS, TAIL_FIELDS, valueHash, ZERO_ADDRESS } from './receipt.ts'
-export type { Receipt, ReceiptBody, StreamState } from './receipt.ts'
+export {
+  amountField,
+  digestText,
+  GRAMMAR,
+  readAmount,
+  receiptDigest,
+  SIGNED_FIELDS,
+  TAIL_FIELDS,
+  valueHash,
+  ZERO_ADDRESS,
+} from './receipt.ts'
+export type { Receipt, ReceiptAmount, ReceiptBody, StreamState } from './receipt.ts'
 export { SEAL_UNITS, sealPaths, sealShape, sealSvg, type SealForm, type SealPath } from './seal.ts'
 export { signReceipt, type ReceiptSigner, type SignedReceipt } from './receipt.ts'
 export { FIELD_CHARS_MAX, verifyReceipt, type ReceiptVerdict } from './verify.ts'

@@ -27,7 +27,7 @@ export interface ReceiptBody {
   /** Zero address without an on-chain payment. */
   payer: string
   recipient: string
-  /** Minor units of USDC, six decimals, as decimal text. */
+  /** Minor units of USDC, six decimals, as decimal text; or another token with its price, as in `ReceiptAmount`. */
   amount: string
   /** 32 bytes: the nonce of the payment, or random. */
   nonce: string
@@ -82,13 +82,48 @@ export const GRAMMAR: Record<SignedField | TailField, RegExp> = {
   output_hash: HASH,
   payer: ADDRESS,
   recipient: ADDRESS,
-  // At most 78 digits, enough for 256 bits.
-  amount: /^(?:0|[1-9][0-9]{0,77})$/,
+  // At most 78 digits, enough for 256 bits; 20 of another token, and of its price 12 before the point.
+  amount:
+    /^(?:(?:0|[1-9][0-9]{0,77})|eip155:[1-9][0-9]{0,9}\/erc20:0x[0-9a-f]{40} [1-9][0-9]{0,19} for (?:0|[1-9][0-9]{0,11})(?:\.[0-9]{0,5}[1-9])? USD)$/,
   nonce: HASH,
   ts: /^(?:0|[1-9][0-9]{0,11})$/,
   tier: /^(?:free|paid)$/,
   successor: /^(?:0x[0-9a-f]{40}|0x[0-9a-f]{64})?$/,
   stream_state: new RegExp(`^(?:${STREAM_STATES.join('|')})$`),
+}
+
+/**
+ * Amount that was paid. USDC is written as its minor units, "5000"; another token as "{CAIP-19 id} {minor units} for {price} USD", which no
+ * reader of numbers takes for an amount of USDC. Both are signed as they are, so earlier verifiers accept the signature of the second
+ * and report that its amount does not match the format.
+ */
+export interface ReceiptAmount {
+  /** Null for USDC. */
+  asset: string | null
+  /** In minor units of the asset. */
+  amount_minor: bigint
+  /** In millionths of a US dollar; for USDC the amount. */
+  price_minor: bigint
+}
+
+const PRICE_DECIMALS = 6
+
+/** Text of an amount, which violates the grammar for a token other than USDC that moved nothing. */
+export function amountField({ asset, amount_minor, price_minor }: ReceiptAmount): string {
+  if (asset === null) return amount_minor.toString()
+  const digits = price_minor.toString().padStart(PRICE_DECIMALS + 1, '0')
+  const decimals = digits.slice(-PRICE_DECIMALS).replace(/0+$/, '')
+  const price = digits.slice(0, -PRICE_DECIMALS) + (decimals === '' ? '' : `.${decimals}`)
+  return `${asset} ${amount_minor} for ${price} USD`
+}
+
+/** Reads an amount; null for a text that violates the grammar, which other issuers may write. */
+export function readAmount(text: string): ReceiptAmount | null {
+  if (!GRAMMAR.amount.test(text)) return null
+  const [asset = '', amount, , price = ''] = text.split(' ')
+  if (amount === undefined) return { asset: null, amount_minor: BigInt(text), price_minor: BigInt(text) }
+  const [whole = '', decimals = ''] = price.split('.')
+  return { asset, amount_minor: BigInt(amount), price_minor: BigInt(whole + decimals.padEnd(PRICE_DECIMALS, '0')) }
 }
 
 /** Values that can be joined; receipts of other issuers may violate the grammar. */

@@ -4,6 +4,7 @@ import {
   type Receipt,
   type ReceiptBody,
   ZERO_ADDRESS,
+  amountField,
   digestToSign,
   signedReceipt,
   type SignedReceipt,
@@ -85,8 +86,16 @@ type Prepared = Omit<Answer, 'allowance'>
 /** Payer, amount and authorization of a receipt; in the receipt of a free call the payer is the zero address. */
 interface Payer {
   payer: string
+  /** Price in minor units of USDC. */
   amount_minor: bigint
+  /** Token other than USDC that paid it. */
+  token?: { asset: string; amount_minor: bigint }
   nonce: string
+}
+
+/** Returns the amount as the receipt has it. */
+function paidAmount({ amount_minor: price_minor, token }: Payer): string {
+  return amountField({ asset: token?.asset ?? null, amount_minor: token?.amount_minor ?? price_minor, price_minor })
 }
 
 /** Tool and input that a result belongs to. */
@@ -132,7 +141,7 @@ function drafted(stamp: ReceiptIssuer, { tool, input_hash }: Asked, result: Reco
     output_hash: crypto.keccak256Hex(result_text),
     payer: paid?.payer ?? ZERO_ADDRESS,
     recipient: stamp.recipient,
-    amount: paid === null ? '0' : paid.amount_minor.toString(),
+    amount: paid === null ? '0' : paidAmount(paid),
     nonce: paid?.nonce ?? stamp.randomNonce(),
     ts: Math.floor(stamp.clock.now_ms() / 1000),
     tier: paid === null ? 'free' : 'paid',

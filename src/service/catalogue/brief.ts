@@ -1,9 +1,10 @@
 import { cutText } from '../../pure/cut-text.ts'
 import { isObject } from '../../pure/is-object.ts'
+import { currencyOf } from '../../pure/networks.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
 import { resultIn } from '../../pure/receipts/chain.ts'
 import { toHex } from '../../pure/receipts/crypto.ts'
-import { type Receipt, receiptDigest } from '../../pure/receipts/receipt.ts'
+import { readAmount, type Receipt, receiptDigest } from '../../pure/receipts/receipt.ts'
 import { type AllowanceState, publicAllowance } from '../payments/allowance.ts'
 import { arrangeFacts, labelOf, viewAnswer, type ItemView } from './answer-view.ts'
 import type { Tool } from './define.ts'
@@ -79,7 +80,7 @@ export function briefJson(tool: Tool, output: JsonSchema | undefined, parts: Bri
     ...(next === null ? {} : { next: cut(next) }),
     facts: Object.fromEntries(facts.map(({ name, value: fact }) => [name, fact])),
     not_checked: cut(not_checked),
-    price: { tier: receipt.tier, amount_minor: receipt.amount, method: methodOf(settlement) },
+    price: { tier: receipt.tier, amount_minor: priceMinor(receipt.amount), method: methodOf(settlement) },
     allowance: allowance && publicAllowance(allowance),
     receipt_digest: toHex(receiptDigest(receipt)),
     output_hash: receipt.output_hash,
@@ -119,7 +120,7 @@ export function briefSchema(allowance: JsonSchema): JsonSchema {
     not_checked: text('What the tool did not check.'),
     price: closed({
       tier: text('Whether the call was free or paid.', { enum: ['free', 'paid'] }),
-      amount_minor: text('Minor units of USDC.', { pattern: '^\\d{1,20}$' }),
+      amount_minor: text('Price in minor units of USDC.', { pattern: '^\\d{1,20}$' }),
       method: orNull('How it was paid; null for a free call.'),
     }),
     allowance: { anyOf: [allowance, { type: 'null' }], description: 'Free calls; null for tools that are free without limit.' },
@@ -188,8 +189,20 @@ function factText({ label, value }: Fact): string {
 }
 
 function priceText({ tier, amount }: Receipt, settlement: unknown): string {
-  if (tier === 'paid') return `Paid ${usdcText(BigInt(amount))} USDC`
+  if (tier === 'paid') return `Paid ${paidText(amount)}`
   return methodOf(settlement) === 'credit' ? 'Paid from the credit' : 'Price: free'
+}
+
+/** Price of a call in minor units of USDC, also of one that was paid in another token. */
+function priceMinor(amount: string): string {
+  return readAmount(amount)?.price_minor.toString() ?? amount
+}
+
+function paidText(amount: string): string {
+  const paid = readAmount(amount)
+  if (paid === null) return amount
+  const { asset, amount_minor, price_minor } = paid
+  return `${usdcText(amount_minor)} ${currencyOf(asset)}${asset === null ? '' : ` for ${usdcText(price_minor)} USD`}`
 }
 
 function methodOf(settlement: unknown): string | null {

@@ -18,7 +18,7 @@ const RECEIPT_WORDS: Record<SignedField | TailField, string> = {
   output_hash: 'keccak-256 of the RFC 8785 text of the result.',
   payer: 'Address of the payer; the zero address when the call was not paid on chain.',
   recipient: 'Address that is paid.',
-  amount: 'Minor units of USDC, six decimals.',
+  amount: 'Minor units of USDC, six decimals; of another token its CAIP-19 id, its minor units and the price in US dollars.',
   nonce: '32 bytes: the nonce of the payment, or random.',
   ts: 'Seconds since 1970-01-01T00:00:00Z.',
   tier: 'Whether the call was free or paid.',
@@ -124,10 +124,11 @@ export function settlementSchema(): JsonSchema {
     network: { type: ['string', 'null'], pattern: '^eip155:\\d+$', description: 'CAIP-2; null for a credit, which moves nothing.' },
     transaction: { type: ['string', 'null'], pattern: HASH, description: 'Hash of the transaction; null for a credit and for a voucher.' },
     payer: { type: 'string', pattern: ADDRESS, description: 'The zero address for a credit.' },
-    amount_minor: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC.' },
+    amount_minor: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC, or of asset.' },
     method: { type: 'string', enum: ['self', 'facilitator', 'channel', 'credit'] },
   }
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+  const asset = { type: 'string', pattern: '^eip155:\\d+/erc20:0x[0-9a-f]{40}$', description: 'CAIP-19 id of the token; absent for USDC.' }
+  return { type: 'object', properties: { ...properties, asset }, required: Object.keys(properties), additionalProperties: false }
 }
 
 /**

@@ -1,15 +1,18 @@
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { Chain } from '../../ports/chain.ts'
-import type { SteadyClock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
+import type { Prices } from '../../ports/prices.ts'
+import { compare, distance, type Fraction, over, readDecimal } from '../../pure/market/fraction.ts'
 import { assetId, networkOf } from '../../pure/networks.ts'
 import { domainSeparator } from '../../pure/payments/eip3009.ts'
 import { toHex } from '../../pure/receipts/crypto.ts'
-import { limits } from '../limits.ts'
-import type { AnyPayment } from './payment-header.ts'
-import type { AdmittedPayment, PaymentService } from './payment-service.ts'
+import { EURC_LIMITS, limits } from '../limits.ts'
+import type { AnyPayment, X402Payment } from './payment-header.ts'
+import { settlementUnavailable } from './payment-refusals.ts'
+import type { AdmittedPayment, BoundRequest, PaymentService } from './payment-service.ts'
 import type { Settler } from './settlement.ts'
-import { caip2, type OfferedNetworks, type PaymentTerms } from './terms.ts'
+import { type AcceptableTerms, caip2, type OfferedNetworks, type PaymentTerms, tokenAmount } from './terms.ts'
 
 /** Placeholder payer for the readiness check, which is not about a particular payer. */
 const ANYBODY = '0x0000000000000000000000000000000000000001'
@@ -24,6 +27,8 @@ export interface NetworkDesk {
   service: PaymentService
   chain: Pick<Chain, 'read' | 'answers'>
   settler: Pick<Settler, 'ready' | 'method'>
+  /** Of a token that is not worth a US dollar. */
+  rates?: EuroRates
 }
 
 /** State of a network by the last check. */
@@ -55,7 +60,11 @@ export function routePayments(desks: readonly [NetworkDesk, ...NetworkDesk[]]): 
     },
     async admit(request, payment, acceptable) {
       const desk = deskOf(desks, payment)
-      return withNetwork(desk, await desk.service.admit(request, payment, { ...acceptable, ...desk.terms }))
+      const terms = { ...acceptable, ...desk.terms }
+      const { rates, service } = desk
+      const is_euro = rates !== undefined && payment.scheme === 'exact'
+      const admitted = is_euro ? admitEuro(desk, rates, request, payment, terms) : service.admit(request, payment, terms)
+      return withNetwork(desk, await admitted)
     },
     releaseAbandoned: (payment) => serviceOf(payment).releaseAbandoned(payment),
     // Token, row and stored answer of a payment do not depend on its network.
@@ -64,6 +73,26 @@ export function routePayments(desks: readonly [NetworkDesk, ...NetworkDesk[]]): 
     find: (key) => first.find(key),
     isSigned: (payment) => serviceOf(payment).isSigned(payment),
   }
+}
+
+/**
+ * Admits a payment in EURC of an amount that terms have offered for a price, at a rate of the last two minutes. The claim has the price, and
+ * names the token with its amount.
+ */
+async function admitEuro(
+  { asset, service }: NetworkDesk,
+  rates: EuroRates,
+  request: BoundRequest,
+  payment: X402Payment,
+  terms: AcceptableTerms,
+): Promise<AdmittedPayment> {
+  const { value_minor } = payment.authorization
+  const price_minor = rates.priceOf(value_minor, [...terms.amounts])
+  if (price_minor === 'no_rate')
+    return settlementUnavailable('There is no rate of EURC now. Pay in USDC, or send the same payment again later.')
+  const admitted = await service.admit(request, payment, { ...terms, amounts: new Set(price_minor === null ? [] : [value_minor]) })
+  if (admitted.kind !== 'claimed' || price_minor === null || asset === null) return admitted
+  return { kind: 'claimed', claim: { ...admitted.claim, amount_minor: price_minor, token: { asset, amount_minor: value_minor } } }
 }
 
 /** Names the network in a refusal, for the receipt of the failure. */
@@ -80,6 +109,109 @@ function deskOf(desks: readonly [NetworkDesk, ...NetworkDesk[]], payment: AnyPay
   return found ?? desks[0]
 }
 
+/** Rate of EURC in US dollars, read in the background and never within a call. */
+export interface EuroRates {
+  /** Rate of new terms: US dollars for one EURC; null while there is none that may be used. The same object until it changes. */
+  now(): Fraction | null
+  /**
+   * Returns the first of these prices that this amount of EURC pays, by a rate of terms that can still be paid: exactly, or within the
+   * tolerance, since another instance may have offered it. Null when it pays none; `no_rate` when no such rate is known.
+   */
+  priceOf(amount_minor: bigint, prices_minor: readonly bigint[]): bigint | null | 'no_rate'
+  start(): void
+  stop(): void
+}
+
+/** A rate that terms have offered. */
+interface OfferedRate {
+  rate: Fraction
+  as_of_ms: number
+  /** When it was, or will be, withdrawn: terms that were offered before can be paid for a while longer. */
+  withdrawn_ms: number
+}
+
+interface RateParts {
+  prices: Pick<Prices, 'spot'>
+  clock: Clock
+  log: Log
+  every_ms?: number | undefined
+}
+
+/** Id of EURC in the table of symbols. */
+const EURC_ID = 'euro-coin'
+const { lowest, highest, tolerance } = EURC_LIMITS
+/** Time for which terms can be paid, and the difference between the clocks of two instances. */
+const PAYABLE_MS = limits.max_timeout_s * 1_000 + 250
+
+/**
+ * Reads the rate every few seconds. A rate outside the bounds, or sources that disagree, withdraw the last one immediately; silent sources do so
+ * when it is too old.
+ */
+export function watchEuroRate({ prices, clock, log, every_ms = EURC_LIMITS.refresh_ms }: RateParts): EuroRates {
+  let offered: OfferedRate[] = []
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let was_usable: boolean | null = null
+
+  const current = (): OfferedRate | null => {
+    const last = offered.at(-1)
+    const now_ms = clock.now_ms()
+    return last !== undefined && now_ms < last.withdrawn_ms && now_ms >= last.as_of_ms - EURC_LIMITS.ahead_ms ? last : null
+  }
+  const withdraw = (now_ms: number) => {
+    const last = offered.at(-1)
+    if (last !== undefined) last.withdrawn_ms = Math.min(last.withdrawn_ms, now_ms)
+  }
+  const take = (rate: Fraction, as_of_ms: number): void => {
+    const now_ms = clock.now_ms()
+    const last = current()
+    const withdrawn_ms = as_of_ms + EURC_LIMITS.oldest_ms
+    if (last !== null && compare(last.rate, rate) === 0) return void Object.assign(last, { as_of_ms, withdrawn_ms })
+    withdraw(now_ms)
+    offered = [...offered.filter((one) => now_ms < one.withdrawn_ms + PAYABLE_MS), { rate, as_of_ms, withdrawn_ms }]
+  }
+  async function refresh(): Promise<void> {
+    const spot = await prices.spot(EURC_ID).catch(() => null)
+    const rate = spot?.kind === 'priced' ? readDecimal(spot.price_usd) : null
+    const is_sane = rate !== null && compare(rate, lowest) >= 0 && compare(rate, highest) <= 0
+    if (is_sane && spot?.kind === 'priced') take(rate, spot.as_of_ms)
+    else if (rate !== null || (spot?.kind === 'down' && spot.reason === 'sources_disagree')) withdraw(clock.now_ms())
+    const is_usable = current() !== null
+    if (is_usable !== was_usable) {
+      if (is_usable) log.info({}, 'EURC has a rate and is offered')
+      else log.warn({ sources: spot?.kind ?? 'failed' }, 'EURC has no rate that may be used and is not offered')
+    }
+    was_usable = is_usable
+  }
+  const loop = async (): Promise<void> => {
+    await refresh()
+    if (stopped) return
+    timer = setTimeout(() => void loop(), every_ms)
+    timer.unref()
+  }
+  return {
+    now: () => current()?.rate ?? null,
+    priceOf(amount_minor, prices_minor) {
+      const rates = offered.filter(({ withdrawn_ms }) => clock.now_ms() < withdrawn_ms + PAYABLE_MS).map(({ rate }) => rate)
+      if (rates.length === 0) return 'no_rate'
+      const isExact = (price: bigint) => rates.some((rate) => tokenAmount(price, rate) === amount_minor)
+      const isNear = (price: bigint) => rates.some((rate) => isWithin(amount_minor, tokenAmount(price, rate)))
+      return prices_minor.find(isExact) ?? prices_minor.find(isNear) ?? null
+    },
+    start: () => void loop(),
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Returns true for an amount that differs from the expected one by no more than the tolerance. */
+function isWithin(amount_minor: bigint, expected_minor: bigint): boolean {
+  const [amount, expected] = [amount_minor, expected_minor].map((value) => ({ numerator: value, denominator: 1n }))
+  return amount !== undefined && expected !== undefined && compare(over(distance(amount, expected), expected), tolerance) <= 0
+}
+
 export interface NetworkWatch extends OfferedNetworks {
   states(): readonly NetworkState[]
   start(): void
@@ -89,7 +221,6 @@ export interface NetworkWatch extends OfferedNetworks {
 interface WatchParts {
   desks: readonly [NetworkDesk, ...NetworkDesk[]]
   crypto: Pick<ReceiptCrypto, 'keccak256'>
-  clock: SteadyClock
   log: Log
   every_ms?: number
 }
@@ -102,7 +233,9 @@ interface WatchParts {
 export function watchNetworks({ desks, crypto, log, every_ms = limits.network_check_ms }: WatchParts): NetworkWatch {
   const states = desks.map(({ terms, settler }, index) => firstState(terms, settler.method, index === 0))
   const confirmed = desks.map((_, index) => index === 0)
-  let offered = offeredNow(desks, states)
+  const rates = desks.find((desk) => desk.rates !== undefined)?.rates
+  let rate = rates?.now() ?? null
+  let offered = offeredNow(desks, states, rate)
   let timers: NodeJS.Timeout[] = []
   let stopped = false
 
@@ -117,7 +250,7 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
     const { network, asset } = before
     if (found.ready) log.info({ network, asset }, 'payments are taken on this network')
     else log.error({ network, asset, detail: found.detail }, 'no payments are taken on this network')
-    offered = offeredNow(desks, states)
+    offered = offeredNow(desks, states, rate)
   }
 
   const loop = async (desk: NetworkDesk, index: number): Promise<void> => {
@@ -128,10 +261,18 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
     timers[index] = timer
   }
   return {
-    now: () => offered,
+    now() {
+      const newest = rates?.now() ?? null
+      if (newest !== rate) offered = offeredNow(desks, states, (rate = newest))
+      return offered
+    },
     states: () => states,
-    start: () => desks.forEach((desk, index) => void loop(desk, index)),
+    start() {
+      rates?.start()
+      desks.forEach((desk, index) => void loop(desk, index))
+    },
     stop() {
+      rates?.stop()
       stopped = true
       for (const timer of timers) clearTimeout(timer)
       timers = []
@@ -156,6 +297,7 @@ async function stateOf(desk: NetworkDesk, is_confirmed: boolean, crypto: WatchPa
   if (!chain_ok) return { chain_ok, ready: false, detail: 'The chain does not answer.' }
   const ready = await desk.settler.ready(ANYBODY)
   if (!ready.ok) return { chain_ok, ready: false, detail: ready.detail }
+  if (desk.rates?.now() === null) return { chain_ok, ready: false, detail: 'EURC has no rate that may be used.' }
   if (is_confirmed || (await confirmsDomain(desk, crypto))) return { chain_ok, ready: true, detail: null }
   return { chain_ok, ready: false, detail: 'The token does not confirm the name and version that payers sign over.' }
 }
@@ -168,10 +310,17 @@ async function confirmsDomain({ chain, terms: { chain_id, token } }: NetworkDesk
   return found?.ok === true && found.data === expected
 }
 
-function offeredNow(desks: readonly NetworkDesk[], states: readonly NetworkState[]): ReturnType<OfferedNetworks['now']> {
-  const ready = desks.filter((_, index) => states[index]?.ready === true)
+function offeredNow(
+  desks: readonly NetworkDesk[],
+  states: readonly NetworkState[],
+  rate: Fraction | null,
+): ReturnType<OfferedNetworks['now']> {
+  const ready = desks.filter((desk, index) => states[index]?.ready === true && (desk.rates === undefined || rate !== null))
   const [first] = desks
   const primary = ready.length === 0 || (first !== undefined && ready.includes(first))
-  const further = ready.filter((desk) => desk !== first).map(({ terms }) => terms)
-  return { primary, further, key: [primary, ...further.map(({ chain_id, token }) => assetId(chain_id, token.address))].join(' ') }
+  const further = ready
+    .filter((desk) => desk !== first)
+    .map(({ terms, rates }) => (rates === undefined || rate === null ? terms : { ...terms, rate }))
+  const rate_key = rate === null ? '' : `${rate.numerator}/${rate.denominator}`
+  return { primary, further, key: [primary, ...further.map(({ chain_id, token }) => assetId(chain_id, token.address)), rate_key].join(' ') }
 }

@@ -79,7 +79,10 @@ export interface BoundRequest {
 
 /** A payment that this process has bound to one request. The tool may run; nothing is sent before `settle`. */
 export interface Claim extends PaymentKey {
+  /** Price in minor units of USDC; what is paid, but for another token. */
   readonly amount_minor: bigint
+  /** Token other than USDC, and its amount. */
+  readonly token?: { asset: string; amount_minor: bigint }
   /** Stores the answer, settles, and returns the answer with its settlement. */
   settle(answer: SplitAnswer): Promise<PaymentResult>
   /** Releases the payment before anything was sent. */

@@ -1,6 +1,6 @@
 import type { Payment, PaymentKey, PaymentStore, SettledAt } from '../../ports/payments.ts'
 import type { PaymentState } from '../../pure/payments/states.ts'
-import { assetNetwork, assetToken } from '../../pure/networks.ts'
+import { assetNetwork, assetToken, currencyOf } from '../../pure/networks.ts'
 import type { ChannelState } from '../../pure/payments/channels.ts'
 import type { BlockHeader, Chain, TransactionReceipt } from '../../ports/chain.ts'
 import {
@@ -19,8 +19,11 @@ export interface Settlement {
   /** Null for a voucher: many of them are claimed later in one transaction. */
   transaction: string | null
   payer: string
+  /** In minor units of the token. */
   amount_minor: string
   method: 'self' | 'facilitator' | 'channel'
+  /** CAIP-19 id of a token other than USDC. */
+  asset?: string
 }
 
 /** Settlement with the call that it paid for, for the signed receipt of x402; null for an invoice. */
@@ -69,6 +72,7 @@ export function settlementOf(
     payer: payment.payer,
     amount_minor: payment.value_minor.toString(),
     method: payment.method ?? 'self',
+    ...(payment.asset === null || currencyOf(payment.asset) === 'USDC' ? {} : { asset: payment.asset }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { networkOf } from '../../pure/networks.ts'
+import type { Fraction } from '../../pure/market/fraction.ts'
 import { cutText } from '../../pure/cut-text.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { limits } from '../limits.ts'
@@ -30,11 +31,19 @@ export interface PaymentTerms {
   channels?: ChannelTerms
   /** Networks of calls; absent where there is only this one. */
   networks?: OfferedNetworks
+  /** US dollars for one token; absent for USDC. */
+  rate?: Fraction
 }
 
-/** Networks on which calls can be paid now. */
+/** Returns the amount of a token that pays a price, rounded up, in minor units of six decimals. */
+export function tokenAmount(price_minor: bigint, rate: Fraction): bigint {
+  const product = price_minor * rate.denominator
+  return product / rate.numerator + (product % rate.numerator === 0n ? 0n : 1n)
+}
+
+/** Networks and tokens in which calls can be paid now. */
 export interface OfferedNetworks {
-  /** `primary`: the network of the deployment is among them. `key` changes whenever one comes or goes. */
+  /** `primary`: USDC on the network of the deployment is among them. `key` changes whenever one comes or goes, and with the rate. */
   now(): { primary: boolean; further: readonly PaymentTerms[]; key: string }
 }
 
@@ -119,7 +128,8 @@ function acceptedWays({ offered, channel_offer, ...terms }: Terms) {
   ]
 }
 
-function exactEntry({ chain_id, token, pay_to }: PaymentTerms, amount_minor: bigint) {
+function exactEntry({ chain_id, token, pay_to, rate }: PaymentTerms, price_minor: bigint) {
+  const amount_minor = rate === undefined ? price_minor : tokenAmount(price_minor, rate)
   return {
     scheme: SCHEME,
     network: caip2(chain_id),
@@ -204,8 +214,10 @@ export function v1PaymentRequired(terms: Terms, error: string) {
     asset: token.address,
     extra: { name: token.name, version: token.version },
   })
-  // A network without a name in version 1 would make its clients reject all entries, and so would an empty list.
-  const further = offered?.further.filter(({ chain_id }) => networkOf(chain_id)?.v1_name != null) ?? []
+  // A network without a name in version 1 would make its clients reject all entries, and so would an empty list. They take every amount
+  // for one of US dollars.
+  const isKnown = ({ chain_id, rate }: PaymentTerms) => rate === undefined && networkOf(chain_id)?.v1_name != null
+  const further = offered?.further.filter(isKnown) ?? []
   const ways = offered?.primary === false && further.length > 0 ? further : [terms, ...further]
   return { x402Version: 1 as const, error, accepts: ways.map(entryOf) }
 }
@@ -345,7 +357,11 @@ export type TermsMatch = { ok: true } | PaymentFault<MismatchCode>
 export function matchTerms(payment: X402Payment, acceptable: AcceptableTerms): TermsMatch {
   const { chain_id, network, networks } = acceptable
   if (payment.network !== network && payment.network !== caip2(chain_id)) {
-    const others = networks?.now().further.map((other) => `, ${other.network} (${caip2(other.chain_id)})`) ?? []
+    const others =
+      networks
+        ?.now()
+        .further.filter(({ rate }) => rate === undefined)
+        .map((other) => `, ${other.network} (${caip2(other.chain_id)})`) ?? []
     return paymentFault(
       'NETWORK_MISMATCH',
       `Payments are accepted on ${network} (${caip2(chain_id)})${others.join('')} only.`,

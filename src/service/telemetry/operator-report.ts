@@ -2,6 +2,7 @@ import type { CallCount } from '../../ports/call-counts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LedgerSum, Payment } from '../../ports/payments.ts'
 import type { LeaseHolder, Store } from '../../ports/store.ts'
+import { type Currency, currencyOf } from '../../pure/networks.ts'
 import { PAYMENT_STATES, type PaymentState } from '../../pure/payments/states.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
 import { DAY_MS } from './call-counts.ts'
@@ -15,10 +16,13 @@ const GAS_DAYS = 7
 const OPEN_STATES: readonly PaymentState[] = ['claimed', 'prepared', 'settling', 'unknown']
 const OPEN_ROWS = 1_000
 
+/** Minor units of each currency; they are never added. */
+export type Money = Readonly<Record<Currency, bigint>>
+
 export interface DayReport {
   /** YYYY-MM-DD. */
   day: string
-  revenue_minor: bigint
+  revenue: Money
   settled: number
   calls: Record<OutcomeClass, number>
   /** Calls answered without a payment, answered with one, and asked to pay. */
@@ -31,13 +35,13 @@ export interface ToolReport {
   tool: string
   calls: number
   failed: number
-  revenue_minor: bigint
+  revenue: Money
 }
 
 interface StateReport {
   state: PaymentState
   count: number
-  value_minor: bigint
+  value: Money
   /** Age of the oldest payment that is still open, in seconds; null for states that are final, and where none is open. */
   oldest_s: number | null
 }
@@ -120,6 +124,12 @@ export async function operatorReport(source: ReportSource): Promise<OperatorRepo
   }
 }
 
+function moneyOf(sums: readonly LedgerSum[]): Money {
+  const total = { USDC: 0n, EURC: 0n }
+  for (const { asset, value_minor } of sums) total[currencyOf(asset)] += value_minor
+  return total
+}
+
 function dayReport(day: number, counts: readonly CallCount[], sums: readonly LedgerSum[]): DayReport {
   const text = new Date(day * DAY_MS).toISOString().slice(0, 10)
   const settled = sums.filter((sum) => sum.day === text && sum.state === 'settled')
@@ -129,7 +139,7 @@ function dayReport(day: number, counts: readonly CallCount[], sums: readonly Led
   const ofClass = (name: OutcomeClass) => callsWith((outcome) => outcomeClass(outcome) === name)
   return {
     day: text,
-    revenue_minor: settled.reduce((sum, { value_minor }) => sum + value_minor, 0n),
+    revenue: moneyOf(settled),
     settled: settled.reduce((sum, { count }) => sum + count, 0),
     calls: {
       answered: ofClass('answered'),
@@ -154,7 +164,7 @@ function toolReports(counts: readonly CallCount[], sums: readonly LedgerSum[]): 
       tool,
       calls: own.reduce((sum, { calls }) => sum + calls, 0),
       failed: failed.reduce((sum, { calls }) => sum + calls, 0),
-      revenue_minor: settled.reduce((sum, { value_minor }) => sum + value_minor, 0n),
+      revenue: moneyOf(settled),
     }
   })
   return reports.toSorted((one, other) => other.calls - one.calls || (one.tool < other.tool ? -1 : 1))
@@ -166,7 +176,7 @@ function stateReport(state: PaymentState, sums: readonly LedgerSum[], open: read
   return {
     state,
     count: own.reduce((sum, { count }) => sum + count, 0),
-    value_minor: own.reduce((sum, { value_minor }) => sum + value_minor, 0n),
+    value: moneyOf(own),
     oldest_s: since_ms.length === 0 ? null : Math.max(0, Math.round((now_ms - Math.min(...since_ms)) / 1_000)),
   }
 }

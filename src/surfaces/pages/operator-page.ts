@@ -2,8 +2,9 @@ import { ageState } from '../../pure/datasets/table.ts'
 import { renderToString } from 'preact-render-to-string'
 import { csvText } from '../../pure/documents/csv-cell.ts'
 import { durationText } from '../../pure/duration-text.ts'
+import { type Currency, currencyOf } from '../../pure/networks.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
-import type { DayReport, OperatorReport, ToolReport } from '../../service/telemetry/operator-report.ts'
+import type { DayReport, Money, OperatorReport, ToolReport } from '../../service/telemetry/operator-report.ts'
 import { assetPath } from './assets.ts'
 import { SmallVerdict } from './components/verdict.ts'
 import { html } from './html.ts'
@@ -114,11 +115,12 @@ function Attention({ report }: { report: OperatorReport }) {
 const OVERDUE_S = 600
 
 function Income({ report: { days } }: { report: OperatorReport }) {
-  const total = days.reduce((sum, { revenue_minor }) => sum + revenue_minor, 0n)
+  const total = (currency: Currency) => days.reduce((sum, { revenue }) => sum + revenue[currency], 0n)
+  const euro = total('EURC')
   return html`<section aria-labelledby="income-title">
     <h2 id="income-title">Income</h2>
-    <p>${usdcText(total)} USDC from ${days.reduce((sum, { settled }) => sum + settled, 0)} settled payments.</p>
-    <${BarChart} label="USDC per day" bars=${days.map((day) => ({ day: day.day, value: day.revenue_minor, text: `${usdcText(day.revenue_minor)} USDC` }))} />
+    <p>${usdcText(total('USDC'))} USDC${euro > 0n && ` and ${usdcText(euro)} EURC`} from ${days.reduce((sum, { settled }) => sum + settled, 0)} settled payments.</p>
+    <${BarChart} label="USDC per day" bars=${days.map((day) => ({ day: day.day, value: day.revenue.USDC, text: `${usdcText(day.revenue.USDC)} USDC` }))} />
   </section>`
 }
 
@@ -153,7 +155,8 @@ function Refunds({ report: { refund_candidates } }: { report: OperatorReport }) 
     </p>
     <ul>
       ${refund_candidates.map(
-        ({ payer, nonce, value_minor }) => html`<li><code>${payer}</code>, ${usdcText(value_minor)} USDC, nonce <code>${nonce}</code></li>`,
+        ({ payer, nonce, value_minor, asset }) =>
+          html`<li><code>${payer}</code>, ${usdcText(value_minor)} ${currencyOf(asset)}, nonce <code>${nonce}</code></li>`,
       )}
     </ul>`
 }
@@ -216,15 +219,28 @@ function BarChart({ label, bars }: { label: string; bars: readonly Bar[] }) {
   </figure>`
 }
 
-function dayTable({ days }: OperatorReport): ReportTable {
+/** Heads and cells of amounts: a column of EURC only where there is some, and never a sum of both. */
+function moneyColumns(rows: readonly Money[], name = '') {
+  const has_euro = rows.some(({ EURC }) => EURC > 0n)
   return {
-    head: ['day', 'income USDC', 'settled', 'calls', 'free', 'asked to pay', 'paid', 'refused', 'failed'],
+    heads: [`${name}USDC`, ...(has_euro ? [`${name}EURC`] : [])],
+    cells: ({ USDC, EURC }: Money) => [usdcText(USDC), ...(has_euro ? [usdcText(EURC)] : [])],
+  }
+}
+
+function dayTable({ days }: OperatorReport): ReportTable {
+  const { heads, cells } = moneyColumns(
+    days.map(({ revenue }) => revenue),
+    'income ',
+  )
+  return {
+    head: ['day', ...heads, 'settled', 'calls', 'free', 'asked to pay', 'paid', 'refused', 'failed'],
     numbers_from: 1,
     rows: days
       .toReversed()
-      .map(({ day, revenue_minor, settled, calls, free, paid, payment_required }) => [
+      .map(({ day, revenue, settled, calls, free, paid, payment_required }) => [
         day,
-        usdcText(revenue_minor),
+        ...cells(revenue),
         settled,
         callsOf(calls),
         free,
@@ -237,21 +253,26 @@ function dayTable({ days }: OperatorReport): ReportTable {
 }
 
 function toolTable({ tools }: OperatorReport): ReportTable {
+  const { heads, cells } = moneyColumns(
+    tools.map(({ revenue }) => revenue),
+    'income ',
+  )
   return {
-    head: ['tool', 'calls', 'failed', 'income USDC'],
+    head: ['tool', 'calls', 'failed', ...heads],
     numbers_from: 1,
-    rows: tools.map(({ tool, calls, failed, revenue_minor }: ToolReport) => [tool, calls, failed, usdcText(revenue_minor)]),
+    rows: tools.map(({ tool, calls, failed, revenue }: ToolReport) => [tool, calls, failed, ...cells(revenue)]),
   }
 }
 
 function stateTable({ states }: OperatorReport): ReportTable {
+  const { heads, cells } = moneyColumns(states.map(({ value }) => value))
   return {
-    head: ['state', 'payments', 'USDC', 'oldest open'],
+    head: ['state', 'payments', ...heads, 'oldest open'],
     numbers_from: 1,
-    rows: states.map(({ state, count, value_minor, oldest_s }) => [
+    rows: states.map(({ state, count, value, oldest_s }) => [
       state,
       count,
-      usdcText(value_minor),
+      ...cells(value),
       oldest_s === null ? '' : durationText(oldest_s),
     ]),
   }

@@ -1,4 +1,4 @@
-import type { Receipt } from '../../../pure/receipts/receipt.ts'
+import { readAmount, type Receipt } from '../../../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../../../pure/receipts/verify.ts'
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
 import { html } from '../html.ts'
@@ -45,8 +45,12 @@ export function timeText(ts: number): string {
   return Number.isNaN(date.getTime()) ? String(ts) : date.toISOString().replace('T', ' ').replace('.000Z', ' UTC')
 }
 
-/** Minor units of USDC, exactly. */
+/** The amount of a receipt, exactly; that of a token other than USDC with its price and its id, which names network and contract. */
 export function amountText(amount: string): string {
   if (amount === '0') return 'nothing (free call)'
-  return /^\d{1,78}$/.test(amount) ? `${usdcDecimal(BigInt(amount))} USDC` : amount
+  const paid = readAmount(amount)
+  if (paid === null) return amount
+  const { asset, amount_minor, price_minor } = paid
+  if (asset === null) return `${usdcDecimal(amount_minor)} USDC`
+  return `${amount_minor} minor units of ${asset} for ${usdcDecimal(price_minor)} USD`
 }
