@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { HeavyAnswer, HeavyJob, HeavyToolJob } from '../adapters/heavy-work/pool.ts'
+import type { RegisterId } from '../ports/registers.ts'
 import type { BoundTable } from '../pure/datasets/datasets.ts'
 import { once } from '../pure/once.ts'
 import type { Sources, Tool } from '../service/catalogue/define.ts'
@@ -11,11 +12,13 @@ import type { LargeBody } from '../surfaces/http/read-in-thread.ts'
 /** Catalogue data passed to each thread, which loads a tool on its first call. */
 export interface HeavyWorkerData {
   tools: readonly Pick<Tool, 'id' | 'family' | 'bounds'>[]
+  /** Live registers that are on. */
+  registers: readonly RegisterId[]
   /** Tables that are not those of the release, as JSON text, which is copied faster than the rows. */
   tables: string
 }
 
-const { tools: listed, tables } = (workerData ?? { tools: [], tables: '[]' }) as HeavyWorkerData
+const { tools: listed, registers, tables } = (workerData ?? { tools: [], registers: [], tables: '[]' }) as HeavyWorkerData
 if (tables !== '[]') {
   const { bindTables } = await import('../pure/datasets/datasets.ts')
   bindTables(JSON.parse(tables) as BoundTable[])
@@ -25,9 +28,14 @@ const tools = new Map<string, Promise<Tool>>()
 function toolOf({ family, tool }: Pick<HeavyToolJob, 'family' | 'tool'>): Promise<Tool> {
   const known = tools.get(tool)
   if (known !== undefined) return known
-  const loading = import(new URL(`../tools/${family}/${tool}.ts`, import.meta.url).href).then((module: { default: Tool }) => module.default)
+  const loading = loadTool(new URL(`../tools/${family}/${tool}.ts`, import.meta.url).href)
   tools.set(tool, loading)
   return loading
+}
+
+async function loadTool(address: string): Promise<Tool> {
+  const { default: tool } = (await import(address)) as { default: Tool }
+  return registers.length === 0 ? tool : (await import('../service/registers.ts')).registerTool(tool, registers)
 }
 
 /** Loaded with the first long body: a thread that only runs tools has no use for it. */

@@ -39,7 +39,9 @@ export function secretFiles(settings: Settings): SecretFile[] {
     setting: settings[setting] === '' ? 'ASSAY_DATA_DIR' : setting,
     path,
   })
-  const named = (['ASSAY_GAS_KEY_FILE', 'ASSAY_STRIPE_SECRET_KEY_FILE', 'ASSAY_STRIPE_WEBHOOK_SECRET_FILE'] as const)
+  const named = (
+    ['ASSAY_GAS_KEY_FILE', 'ASSAY_STRIPE_SECRET_KEY_FILE', 'ASSAY_STRIPE_WEBHOOK_SECRET_FILE', 'ASSAY_COMPANIES_HOUSE_KEY_FILE'] as const
+  )
     .map((setting) => ({ setting, path: settings[setting] }))
     .filter(({ path }) => path !== '')
   const networks: SecretFile[] = settings.ASSAY_NETWORKS.filter(({ gas_key_file }) => gas_key_file !== '').map(({ gas_key_file }) => ({

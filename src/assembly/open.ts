@@ -11,6 +11,7 @@ import { isPostgres, unknownToolInOverrides, type Settings } from '../service/co
 import { createSourceBudget, createOutsideReads } from '../service/payments/allowance.ts'
 import { createFailureCount, ON_CHAIN_LIMITS } from '../service/payments/reserved-balances.ts'
 import { createPriceBook } from '../service/payments/price-book.ts'
+import { withRegisters } from '../service/registers.ts'
 import type { Origins } from '../surfaces/http/reply.ts'
 import { openChain } from './chain.ts'
 import { type ChainBase, type Deployment, VERSION } from './deployment.ts'
@@ -92,7 +93,7 @@ async function openTogether(
 
 /** The tools, among which are all that the settings name. Throws a StartError for a name that is none. */
 export async function loadKnown(settings: Settings): Promise<Catalogue> {
-  const catalogue = await loadCatalogue()
+  const catalogue = withRegisters(await loadCatalogue(), settings.ASSAY_REGISTERS)
   const stray = unknownToolInOverrides(settings, catalogue.tools)
   if (stray !== null) throw new StartError(stray)
   return catalogue

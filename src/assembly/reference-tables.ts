@@ -6,11 +6,14 @@ import { once } from '../pure/once.ts'
 import type { Snapshot } from '../pure/datasets/definition.ts'
 import { createFeedReader } from '../adapters/feeds/reader.ts'
 import { guardedOpen, systemResolve } from '../adapters/public-https/guarded-request.ts'
+import { createRegisterReader } from '../adapters/registers/http.ts'
 import type { FeedReader } from '../ports/datasets.ts'
+import type { RegisterReader } from '../ports/registers.ts'
 import type { Settings } from '../service/config.ts'
-import { datasetLimits } from '../service/limits.ts'
+import { datasetLimits, registerLimits } from '../service/limits.ts'
 import type { DatasetDescription } from '../surfaces/deps.ts'
 import type { DatasetService } from '../service/datasets/dataset-service.ts'
+import { StartError } from './identity.ts'
 
 /** Metadata of the reference tables: those in `data/`, and newer snapshots from the store. */
 
@@ -163,6 +166,34 @@ export function feedReader({ ASSAY_DATA_MIRROR }: Pick<Settings, 'ASSAY_DATA_MIR
     },
   })
   return { reader, every_ms: is_server ? datasetLimits.server_every_ms : datasetLimits.folder_every_ms }
+}
+
+/** Readers of the live registers that are on. Only a mirror of the settings may have a private address. Throws a StartError. */
+export function registerReaders(settings: Settings): RegisterReader[] {
+  return settings.ASSAY_REGISTERS.map((id) => {
+    const base = settings.ASSAY_REGISTER_URLS[id]
+    const mirror = base === undefined ? null : new URL(base)
+    const key = id === 'companies-house' ? companiesHouseKey(settings) : undefined
+    return createRegisterReader(
+      { id, ...(base !== undefined && { base }), ...(key !== undefined && { key }) },
+      async (url, signal, headers) => {
+        const exempt = new Set(mirror === null ? [] : await addressesOf(mirror))
+        return guardedOpen(url, { resolve: systemResolve, exempt }, signal, registerLimits, headers)
+      },
+    )
+  })
+}
+
+/** The message names the file, never its content. */
+function companiesHouseKey({ ASSAY_COMPANIES_HOUSE_KEY_FILE: path }: Settings): string {
+  const name = `ASSAY_COMPANIES_HOUSE_KEY_FILE: the file ${path}`
+  try {
+    const key = readFileSync(path, 'utf8').trim()
+    if (/^[\w.-]{8,128}$/.test(key)) return key
+  } catch {
+    throw new StartError(`${name} cannot be read.`)
+  }
+  throw new StartError(`${name} must contain an API key of Companies House: 8 to 128 letters, digits, dots, hyphens and underscores.`)
 }
 
 async function addressesOf(url: URL): Promise<string[]> {

@@ -37,7 +37,8 @@ import { limits, LOG_RULES } from '../service/limits.ts'
 import { bindTables, type BoundTable } from '../pure/datasets/datasets.ts'
 import { feedsJob } from '../service/datasets/feeds.ts'
 import { createDatasetService, followDatasets, type DatasetService } from '../service/datasets/dataset-service.ts'
-import { createAllowance, sourceReadsUsed } from '../service/payments/allowance.ts'
+import { createRegisters, type Registers } from '../service/registers.ts'
+import { createAllowance, createSourceBudget, sourceReadsUsed } from '../service/payments/allowance.ts'
 import type { FaultHook } from '../service/payments/settlement.ts'
 import { cachedDirectory, createRegistrar, type InsuranceParts } from '../service/records/insurance.ts'
 import { keepCallCounts } from '../service/telemetry/call-counts.ts'
@@ -66,7 +67,7 @@ import { assertPortsFree, closeServer, listen } from './listening.ts'
 import { neighboursOf, openReceiptsLog, type ReceiptsLogParts } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads } from './open.ts'
 import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
-import { describeDatasets, feedReader } from './reference-tables.ts'
+import { describeDatasets, feedReader, registerReaders } from './reference-tables.ts'
 
 export interface Running {
   /** Origin that the server really listens on. */
@@ -102,6 +103,7 @@ export function readAhead(settings: Settings): { proxies: TrustedProxies } {
   const { proxies } = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES))
   bankAccount(settings)
   neighboursOf(settings)
+  registerReaders(settings)
   return { proxies }
 }
 
@@ -115,8 +117,8 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const room = await openPayments(deployment, { reach, rules, prices: options.prices })
   const facts = chainSources(deployment)
   const tables = tablesInUse()
-  const listed = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))
-  const heavy = createHeavyPool({ ...HEAVY_POOL, data: (): HeavyWorkerData => ({ tools: listed, tables: tables.text() }) })
+  const threads = { tools: catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds })), registers: settings.ASSAY_REGISTERS }
+  const heavy = createHeavyPool({ ...HEAVY_POOL, data: (): HeavyWorkerData => ({ ...threads, tables: tables.text() }) })
   const invoices = openInvoices(deployment, room)
   const webhooks = openWebhooks(deployment, invoices)
   const credits = openCredits(deployment, { reach, cards, invoices })
@@ -198,7 +200,7 @@ function recordings(
   jobs: RunningJobs,
   { deps, connections }: App,
 ) {
-  for (const gauge of webhooks.deliveries.gauges) deps.telemetry.watch(gauge)
+  for (const gauge of [...webhooks.deliveries.gauges, ...(deps.call.registers?.gauges ?? [])]) deps.telemetry.watch(gauge)
   return watchRooms(deps.telemetry, {
     history: deps.history,
     store,
@@ -314,6 +316,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
       credits: { service: credits.service, prices },
       heavy,
       issuer: receiptIssuer(deployment, parts),
+      ...openRegisters(deployment),
       onFault: callFaults(log),
     },
     schemas: schemasOf(catalogue),
@@ -347,6 +350,13 @@ function appDeps(deployment: Deployment, parts: Parts) {
     version: VERSION,
     started_ms: clock.now_ms(),
   }
+}
+
+function openRegisters({ settings, store, clock, secret, log }: Deployment): { registers?: Registers } {
+  if (settings.ASSAY_REGISTERS.length === 0) return {}
+  const sources = createSourceBudget(store, clock, secret, sourceReads(settings))
+  const onFault = (error: unknown, register: string) => callFaults(log)(error, `register ${register}`)
+  return { registers: createRegisters({ readers: registerReaders(settings), clock, sources, onFault }) }
 }
 
 function storedAnswers({ signing, store, secret, clock, log }: Deployment): StoredAnswers {

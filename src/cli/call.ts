@@ -9,7 +9,7 @@ import type { Allowance } from '../service/payments/allowance.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/body.ts'
 import type { Invocation } from './commands.ts'
-import { localSources, localStamp, markMode, readEnvironment } from './deployment.ts'
+import { localRegisters, localSources, localStamp, markMode, readEnvironment } from './deployment.ts'
 import { CliError, type Exit, EXIT_CODES } from './errors.ts'
 import { exampleCall, findTool } from './tools.ts'
 import { readBounded } from '../pure/read-bounded.ts'
@@ -17,7 +17,8 @@ import { readChunks, inputObject, LineSplitter, type InputLine, type LineFault }
 import { readStrictJson } from '../pure/documents/strict-json.ts'
 import { problemForError } from '../service/calls/refusals.ts'
 import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
-import { limits } from '../service/limits.ts'
+import { limits, REGISTER_IDS } from '../service/limits.ts'
+import { withRegisters } from '../service/registers.ts'
 import { LineWriter } from './line-writer.ts'
 import { renderAnswer, renderBrief } from './render-answer.ts'
 
@@ -34,7 +35,9 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (id === undefined)
     throw new CliError('usage', 'Give a tool and its input: assay call <tool> <input>. Run "assay tools" to list the tools.')
   const settings = readEnvironment()
-  const catalogue = await loadCatalogue()
+  // Lines are checked offline only.
+  const registers = invocation.flag('jsonl') ? [] : settings.ASSAY_REGISTERS
+  const catalogue = withRegisters(await loadCatalogue(), registers)
   const tool = findTool(catalogue, id)
   if (invocation.flag('jsonl')) return callLines(tool, catalogue, settings, invocation)
   if (invocation.flag('no-receipt')) throw new CliError('usage', '--no-receipt needs --jsonl.')
@@ -47,7 +50,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
 async function callRemote(url: string, invocation: Invocation): Promise<Exit> {
   const { callService } = await import('./remote.ts')
   if (invocation.flag('jsonl')) throw new CliError('usage', '--jsonl runs tools on this machine; it cannot be combined with --url.')
-  const catalogue = await loadCatalogue()
+  const catalogue = withRegisters(await loadCatalogue(), REGISTER_IDS)
   const resume = invocation.text('resume')
   if (resume !== null) {
     if (invocation.words.length > 0) throw new CliError('usage', '--resume takes tool and input from the file; remove the arguments.')
@@ -90,6 +93,7 @@ export async function localCallDeps(catalogue: Catalogue, settings: Settings): P
     payments: null,
     heavy: null,
     issuer: await localStamp(settings),
+    ...localRegisters(settings),
     onFault: (error) => remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`),
   }
 }

@@ -23,6 +23,8 @@ import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas } from '../service/catalogue/wire-schemas.ts'
 import { SourceDown, type Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
+import { registerReaders } from '../assembly/reference-tables.ts'
+import { createRegisters, type Registers } from '../service/registers.ts'
 import { identityOf, localOrigin, ringOf, secretOf, StartError, places } from '../assembly/identity.ts'
 import { CliError } from './errors.ts'
 import { existsSync } from 'node:fs'
@@ -91,6 +93,14 @@ export function localSources(catalogue: Catalogue, settings: Settings | null): S
     schemas: publishedSchemas(() => catalogue.tools),
     registrar: noRegistrar,
   }
+}
+
+/** Live registers that the settings name. The command line has no budget of free calls. */
+export function localRegisters(settings: Settings): { registers?: Registers } {
+  if (settings.ASSAY_REGISTERS.length === 0) return {}
+  const readers = orConfig(() => registerReaders(settings))
+  const onFault = (error: unknown) => remark(`assay: ${error instanceof Error ? error.message : 'unknown fault'}`)
+  return { registers: createRegisters({ readers, clock: systemClock, sources: null, onFault }) }
 }
 
 /** Records need the store of a service, which the command line lacks. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
-import { referenceTables, type ReferenceTable } from '../assembly/reference-tables.ts'
+import { referenceTables, type ReferenceTable, registerReaders } from '../assembly/reference-tables.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning, type SigningBackend } from '../adapters/signer/choose.ts'
 import { readRingFile } from '../adapters/signer/keyring-file.ts'
@@ -24,9 +24,11 @@ import {
 } from '../assembly/identity.ts'
 import { readAhead } from '../assembly/start.ts'
 import type { FeedState } from '../ports/datasets.ts'
+import type { RegisterId, RegisterNumber } from '../ports/registers.ts'
 import { bundledScreening, listAges, type ListAge } from '../pure/checks/ofac.ts'
 import { createDatasetService } from '../service/datasets/dataset-service.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
+import { registerLimits } from '../service/limits.ts'
 import { isPostgres, unknownToolInOverrides, type Settings } from '../service/config.ts'
 import { dateText } from './terminal.ts'
 
@@ -58,6 +60,7 @@ export async function checkSettings(settings: Settings): Promise<DoctorCheck[]> 
     ...(await Promise.all(secretFiles(settings).map((file) => runCheck('permissions', () => checkPermissions(file))))),
     await runCheck('store', () => checkStore(settings)),
     await runCheck('lists', () => checkLists(settings)),
+    ...(await checkRegisters(settings)),
     ...(settings.ASSAY_MODE === 'live' ? [checkOrigins(settings)] : []),
     await checkPort('port', settings.ASSAY_PORT, settings.ASSAY_HOST, 'ASSAY_PORT', 'ASSAY_HOST'),
     ...(settings.ASSAY_ADMIN_PORT === 'off' ? [] : [await checkAdminPort(settings)]),
@@ -237,6 +240,30 @@ function listsFinding({ ASSAY_MODE, ASSAY_DATA_FEEDS }: Settings, ages: readonly
   if (off) words.push('ASSAY_DATA_FEEDS is off, so only imports refresh the lists.')
   const good = !off && bad.length === 0 && ages.every(({ state }) => state === 'fresh')
   return { state: good ? 'ok' : 'warning', words: words.join(' ') }
+}
+
+/** The examples of the tools; a register that has no such record answers nevertheless. */
+const REGISTER_SAMPLES: Readonly<Record<RegisterId, RegisterNumber>> = {
+  vies: { country: 'BE', number: '0428759497' },
+  gleif: { country: '', number: '5493001KJTIIGC8Y1R12' },
+  'companies-house': { country: '', number: 'SC045551' },
+}
+
+/** Asks each live register once. One that does not answer fails no call. */
+async function checkRegisters(settings: Settings): Promise<DoctorCheck[]> {
+  if (settings.ASSAY_REGISTERS.length === 0) return []
+  return Promise.all(
+    settings.ASSAY_REGISTERS.map((id) => runCheck('register', () => checkRegister({ ...settings, ASSAY_REGISTERS: [id] }))),
+  )
+}
+
+async function checkRegister(settings: Settings): Promise<DoctorFinding> {
+  const [reader] = registerReaders(settings)
+  if (reader === undefined) throw new StartError('No register is on.')
+  const reading = await reader.read(REGISTER_SAMPLES[reader.id], AbortSignal.timeout(registerLimits.lookup_ms))
+  if (reading.kind !== 'not_reached') return { state: 'ok', words: `${reader.id} answers.` }
+  const words = `${reader.id} was not reached (${reading.fault}); calls are answered without it until it is.`
+  return { state: 'warning', words: reading.fault === 'not_authorized' ? `${words} Replace the key in its file.` : words }
 }
 
 const ORIGINS = ['ASSAY_BASE_URL', 'ASSAY_API_URL', 'ASSAY_SITE_URL', 'ASSAY_MCP_URL'] as const

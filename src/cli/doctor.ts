@@ -218,10 +218,14 @@ function wordsOf(error: unknown): string {
 }
 
 /** Setting without secrets: keys in URLs are masked, and numbers that JSON cannot represent become text. */
-export function shownSetting(value: string | number | bigint | null | readonly string[] | Readonly<Record<string, number>>): unknown {
+export function shownSetting(
+  value: string | number | bigint | null | readonly string[] | Readonly<Record<string, number | string>>,
+): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value === 'string') return maskUrl(value)
-  return Array.isArray(value) ? value.map((one: string) => maskUrl(one)) : value
+  if (Array.isArray(value)) return value.map((one: string) => maskUrl(one))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, typeof one === 'string' ? maskUrl(one) : one]))
 }
 
 function shownNetworks({ ASSAY_NETWORKS }: Settings): unknown {

@@ -2,6 +2,7 @@ import { call } from '../service/calls/call.ts'
 import type { ServeCall } from '../service/calls/instrumented-call.ts'
 import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
+import { withRegisters } from '../service/registers.ts'
 import { modeMark, SUMMARY } from '../service/catalogue/text.ts'
 import { localOrigin } from '../assembly/identity.ts'
 import type { PaymentRenderer } from '../surfaces/payment.ts'
@@ -40,7 +41,7 @@ async function partsFor(invocation: Invocation): Promise<ToolServerParts> {
 /** Runs the tools in this process: no server, allowance or payment. */
 async function localServer(asked: ToolViewRequest): Promise<ToolServerParts> {
   const settings = readEnvironment()
-  const catalogue = await loadCatalogue()
+  const catalogue = withRegisters(await loadCatalogue(), settings.ASSAY_REGISTERS)
   const schemas = new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)]))
   const views = createViews(catalogue.tools, schemas)
   const read = views(asked)

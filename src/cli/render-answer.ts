@@ -17,8 +17,8 @@ export function renderAnswer(tool: Tool, answer: Pick<Answer, 'result' | 'receip
   const { tone, word, sentence } = view.headline
   const said = sentence === '' ? [] : wrap(printable(sentence), terminalWidth())
   const proof = [
-    ['Checked', tool.scope.checked.join('; ')],
-    ['Not checked', tool.scope.not_checked.join('; ')],
+    ['Checked', (view.scope ?? tool.scope).checked.join('; ')],
+    ['Not checked', (view.scope ?? tool.scope).not_checked.join('; ')],
     ['Receipt', toHex(receiptDigest(receipt))],
     ['Signed by', receipt.signer],
     ...(chain === null ? [] : [['Follows', chain.prev_receipt_hash]]),

@@ -12,12 +12,13 @@ import { once } from '../pure/once.ts'
 import { buildNameIndex } from '../pure/screening/name-index.ts'
 import { buildInSlices, type NameList } from '../pure/screening/screen-name.ts'
 import { isObject } from '../pure/is-object.ts'
-import { datasetLimits } from '../service/limits.ts'
+import { datasetLimits, REGISTER_IDS } from '../service/limits.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
 import { decodeInput } from '../service/catalogue/decode.ts'
 import type { SourceName, Tool } from '../service/catalogue/define.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
+import { registerAnswerIn, resultWithRegister, withRegisters } from '../service/registers.ts'
 import type { Invocation } from './commands.ts'
 import { localSources } from './deployment.ts'
 import { CliError, type Exit } from './errors.ts'
@@ -27,6 +28,11 @@ import { outcomeMark, paint, printable, say, wantsJson } from './terminal.ts'
 /** Outcomes of a replay of the same tool in the same version. */
 const OUTCOMES = {
   agrees: { exit: 'ok', reason: 'The tool gives the result that the receipt covers.' },
+  agrees_offline: {
+    exit: 'ok',
+    reason:
+      'The tool gives the offline result that the receipt covers. The answer of the live register in it is as it was signed: it cannot be asked for again.',
+  },
   output_differs: { exit: 'negative', reason: 'The tool gives another result than the one that the receipt covers.' },
   input_differs: { exit: 'negative', reason: 'The input is not the one that the receipt covers.' },
   receipt_invalid: { exit: 'negative', reason: 'The receipt does not verify, so there is nothing to compare with.' },
@@ -97,7 +103,7 @@ export async function replayAnswer(file: ReceiptFile, input: unknown, datasets: 
 }
 
 async function replay(file: ReceiptFile, given: unknown, datasets: readonly GivenDataset[]): Promise<Replayed> {
-  const [{ crypto }, catalogue] = await Promise.all([chooseSigning(), loadCatalogue()])
+  const [{ crypto }, catalogue] = await Promise.all([chooseSigning(), loadCatalogue().then((tools) => withRegisters(tools, REGISTER_IDS))])
   const signed = file.receipt as SignedCall
   const found = (outcome: Replayed['outcome'], here: Partial<Replayed> = {}): Replayed => {
     const { tool, tool_version, output_hash } = signed
@@ -112,19 +118,22 @@ async function replay(file: ReceiptFile, given: unknown, datasets: readonly Give
   const input = coveredInput(tool, given, signed.input_hash, crypto)
   if (input === null) return found('input_differs', { version_here })
   if (!tool.sources.every((name) => REPEATABLE.has(name))) return found('not_reproducible', { version_here })
-  const told_ms = statedTime(file, signed.output_hash, crypto)
+  const stated = statedResult(file, signed.output_hash, crypto)
+  const register = input['register'] === true ? registerAnswerIn(stated) : null
+  if (input['register'] === true && register === null) return found('not_reproducible', { version_here })
+  const told_ms = statedTime(stated)
   const clock = { ...systemClock, now_ms: () => told_ms ?? signed.ts * 1_000 }
   const local = localSources(catalogue, null)
-  const lists = tool.sources.includes('screening')
-    ? listsOf(statedResult(file, signed.output_hash, crypto), datasets)
-    : local.screening.active()
+  const lists = tool.sources.includes('screening') ? listsOf(stated, datasets) : local.screening.active()
   if (lists === null) return found('dataset_missing', { version_here })
-  const tables = tablesOf(statedResult(file, signed.output_hash, crypto), datasets)
+  const tables = tablesOf(stated, datasets)
   if (tables === null) return found('dataset_missing', { version_here })
   const screening = { ...local.screening, active: () => lists }
-  const result = await withTables(tables, () => tool.execute(input, { ...local, clock, screening }))
+  const offline = await withTables(tables, () => tool.execute(input, { ...local, clock, screening }))
+  const result = register === null ? offline : resultWithRegister(tool, offline, register)
   const output_hash_here = valueHash(result, crypto)
-  if (output_hash_here === signed.output_hash.toLowerCase()) return found('agrees', { version_here, output_hash_here })
+  if (output_hash_here === signed.output_hash.toLowerCase())
+    return found(register === null ? 'agrees' : 'agrees_offline', { version_here, output_hash_here })
   const timeless = told_ms === null && tool.sources.includes('clock')
   return found(timeless ? 'time_unknown' : 'output_differs', { version_here, output_hash_here })
 }
@@ -148,8 +157,8 @@ function statedResult({ result }: ReceiptFile, output_hash: string, crypto: Rece
 }
 
 /** Time of the call as a covered result states it; null if there is no such result or it contains no time. */
-function statedTime(file: ReceiptFile, output_hash: string, crypto: ReceiptCrypto): number | null {
-  const evaluated_at = statedResult(file, output_hash, crypto)?.['evaluated_at']
+function statedTime(stated: Record<string, unknown> | null): number | null {
+  const evaluated_at = stated?.['evaluated_at']
   const told_ms = typeof evaluated_at === 'string' ? Date.parse(evaluated_at) : NaN
   return Number.isNaN(told_ms) ? null : told_ms
 }

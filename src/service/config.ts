@@ -2,7 +2,8 @@ import { readEvmAddress } from '../pure/checks/evm-address.ts'
 import { type FurtherNetwork, networkOf, NETWORKS, NETWORKS_EXAMPLE, PRIMARY_NETWORKS, readFurtherNetworks } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
-import { limits } from './limits.ts'
+import type { RegisterId } from '../ports/registers.ts'
+import { limits, REGISTER_IDS } from './limits.ts'
 import { nearestName } from './catalogue/search.ts'
 
 const [LIVE] = NETWORKS
@@ -127,6 +128,25 @@ function packs(value: string): SettingResult<string[]> {
   return fits ? accept(found) : reject('must list at most 12 whole amounts of US dollars from 1 to 9999, such as 5,20,100')
 }
 
+function registers(value: string): SettingResult<readonly RegisterId[]> {
+  const found = splitList(value).map((part) => REGISTER_IDS.find((id) => id === part))
+  return found.includes(undefined) || new Set(found).size < found.length
+    ? reject(`must list ${REGISTER_IDS.join(', ')}, each at most once, separated by commas`)
+    : accept(found.filter((id) => id !== undefined))
+}
+
+function registerUrls(value: string): SettingResult<Partial<Record<RegisterId, string>>> {
+  const found: Partial<Record<RegisterId, string>> = {}
+  for (const part of splitList(value)) {
+    const [, name, url = ''] = /^([a-z-]{1,40})=(.{1,500})$/.exec(part) ?? []
+    const id = REGISTER_IDS.find((one) => one === name)
+    if (id === undefined || id in found || !isHttpUrl(url) || /[@?#]/.test(url))
+      return reject('must list registers with base URLs without user or query, such as gleif=https://mirror.example/api/v1/')
+    found[id] = url
+  }
+  return accept(found)
+}
+
 /** The messages never quote a value: URLs often carry keys. */
 function furtherNetworks(value: string): SettingResult<readonly FurtherNetwork[]> {
   const read = readFurtherNetworks(value, limits.further_networks, isHttpUrl)
@@ -233,6 +253,21 @@ export const SETTINGS = {
   ),
   ASSAY_DATA_MIRROR: setting(
     "Folder or http(s) URL with copies of the publishers' files, such as SDN_ENHANCED.XML, for example /srv/lists; left out, the publishers' servers.",
+    '',
+    text,
+  ),
+  ASSAY_REGISTERS: setting<readonly RegisterId[]>(
+    'Live registers that calls may ask with register: true, separated by commas: vies (VAT numbers), gleif (LEI), companies-house (UK companies); left out, none.',
+    [],
+    registers,
+  ),
+  ASSAY_REGISTER_URLS: setting<Readonly<Partial<Record<RegisterId, string>>>>(
+    'Base URLs of mirrors of these registers, as register=URL, separated by commas, for example gleif=https://mirror.example/api/v1/; left out, the publishers.',
+    {},
+    registerUrls,
+  ),
+  ASSAY_COMPANIES_HOUSE_KEY_FILE: setting(
+    'File with the API key of Companies House, for example /run/secrets/companies-house; required with companies-house in ASSAY_REGISTERS.',
     '',
     text,
   ),
@@ -407,7 +442,7 @@ function checkTogether(settings: Settings): SettingsRead {
   if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
     return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which cannot return payments; set it to your own account.' }
   }
-  const fault = networksFault(settings, ASSAY_CHAIN_ID)
+  const fault = networksFault(settings, ASSAY_CHAIN_ID) ?? registersFault(settings)
   if (fault !== null) return { ok: false, message: fault }
   const { ASSAY_PORT } = settings
   const ASSAY_ADMIN_PORT = settings.ASSAY_ADMIN_PORT === '' ? ASSAY_PORT && ASSAY_PORT + 1 : settings.ASSAY_ADMIN_PORT
@@ -419,6 +454,14 @@ function checkTogether(settings: Settings): SettingsRead {
   if (ASSAY_ADMIN_PORT === ASSAY_PORT && ASSAY_ADMIN_PORT !== 0)
     return { ok: false, message: 'ASSAY_ADMIN_PORT must differ from ASSAY_PORT; leave it out to use ASSAY_PORT + 1.' }
   return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID, ASSAY_ADMIN_PORT } }
+}
+
+function registersFault({ ASSAY_REGISTERS, ASSAY_REGISTER_URLS, ASSAY_COMPANIES_HOUSE_KEY_FILE }: Settings): string | null {
+  const stray = REGISTER_IDS.find((id) => id in ASSAY_REGISTER_URLS && !ASSAY_REGISTERS.includes(id))
+  if (stray !== undefined) return `ASSAY_REGISTER_URLS names ${stray}, which is not in ASSAY_REGISTERS; add it there or remove the URL.`
+  return ASSAY_REGISTERS.includes('companies-house') === (ASSAY_COMPANIES_HOUSE_KEY_FILE !== '')
+    ? null
+    : 'ASSAY_COMPANIES_HOUSE_KEY_FILE and companies-house in ASSAY_REGISTERS must be set together; set both or neither.'
 }
 
 /** Contradiction between further networks and the rest; null for none. Tokens without value must not pay where others have value. */

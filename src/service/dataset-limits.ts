@@ -1,3 +1,5 @@
+import type { RegisterId } from '../ports/registers.ts'
+
 /** Limits of datasets and of reading their feeds. */
 export const datasetLimits = {
   /** Maximum size of a snapshot's text in bytes; the names of OFAC's SDN list have about 4 MB. */
@@ -17,4 +19,34 @@ export const datasetLimits = {
   listed: 200,
   /** Number of texts that a process caches for readers. */
   cached_texts: 4,
+} as const
+
+/** Live registers, as ASSAY_REGISTERS names them. */
+export const REGISTER_IDS = ['vies', 'gleif', 'companies-house'] as const satisfies readonly RegisterId[]
+
+/** Limits of requests to live registers (VIES, GLEIF, Companies House), for one process. */
+export const registerLimits = {
+  /** Total time in ms that an answer waits for its register: budgets, name resolution, connection and response. */
+  lookup_ms: 2_500,
+  redirects: 0,
+  accept: 'application/vnd.api+json, application/json',
+  /** Maximum response size in bytes; records have one to fifteen thousand. */
+  answer_bytes: 131_072,
+  name_chars: 300,
+  address_chars: 500,
+  status_chars: 60,
+  /**
+   * Requests per minute to each register, and of them those of one client network (IPv4 /24, IPv6 /48). GLEIF allows 60 a minute, Companies
+   * House 600 in five minutes; VIES publishes no number. A minute here may end where one there begins, so half of it is used.
+   */
+  per_minute: { vies: 30, gleif: 30, 'companies-house': 60 },
+  client_per_minute: { vies: 10, gleif: 10, 'companies-house': 20 },
+  /** Cache lifetime in ms of a record, and of the answer that there is none; number of cached answers. */
+  found_ms: 3_600_000,
+  not_found_ms: 300_000,
+  remembered: 5_000,
+  /** Circuit breaker of each register, and the pause in ms after a rate-limit response: without Retry-After, and the longest. */
+  breaker: { failures: 5, window_ms: 60_000, open_ms: 30_000, open_max_ms: 300_000 },
+  limited_ms: 60_000,
+  limited_max_ms: 600_000,
 } as const

@@ -320,7 +320,7 @@ export const proofLimits = {
 } as const
 
 export { BUNDLE_RULES } from '../pure/audit/bundle.ts'
-export { datasetLimits } from './dataset-limits.ts'
+export { datasetLimits, REGISTER_IDS, registerLimits } from './dataset-limits.ts'
 export { WEBHOOK_RULES } from './webhooks/webhook-limits.ts'
 
 /** Limits of credits. */

@@ -59,7 +59,8 @@ function toInputRead(parts: LargeReaderParts, tool: Tool, read: InputRead): Inpu
   if (!decoded.ok || decoded.input === null) return decoded.ok ? read : decoded
   const { input, unwrapped } = decoded
   const input_hash = inputHash(parts, input)
-  const isPure = tool.sources.every((source) => source === 'catalogue')
+  // A register is asked on the event loop, which then needs the input.
+  const isPure = tool.sources.every((source) => source === 'catalogue') && input['register'] !== true
   const found = isPure ? { input: priceFactors(tool, input), packed: parts.pack(input) } : { input, packed: null }
   return { ok: true, input: null, unwrapped, ready: { ...found, input_hash } }
 }

@@ -13,7 +13,7 @@ const { tools } = await loadCatalogue()
 /** Who says where a request goes, file by file. Clients choose only the name that a registry is asked about, and the public host of terms. */
 const OUTGOING: Record<string, string> = {
   'adapters/public-https/guarded-request.ts':
-    'a bootstrap table, a publisher of datasets, ASSAY_DATA_MIRROR, the domain of terms that an underwriter signed, or the address of a webhook; each hop is judged by the address that is connected to',
+    'a bootstrap table, a publisher of datasets, ASSAY_DATA_MIRROR, three registers, ASSAY_REGISTER_URLS, the domain of terms that an underwriter signed, or the address of a webhook; each hop is judged by the address that is connected to',
   'adapters/chain/endpoint.ts': 'ASSAY_RPC_URLS',
   'adapters/chain/sandbox-process.ts': 'the port of our own process',
   'adapters/chain/sandbox.ts': 'a data: address',
@@ -39,6 +39,7 @@ test('these files alone reach the network, and strangers choose no address', () 
 const LISTENING: ReadonlySet<string> = new Set([
   // Types alone: the connection is that of guarded-request.
   'adapters/feeds/reader.ts',
+  'adapters/registers/http.ts',
   'assembly/listening.ts',
   'assembly/start.ts',
   'service/clients.ts',
@@ -79,7 +80,7 @@ const KEPT: Record<string, Record<string, string>> = {
   },
   'adapters/prices/public-apis.ts': { kept: 'the table of symbols', asking: 'the table of symbols' },
   'adapters/public-https/rdap.ts': { breakers: 'rdapLimits.breakers', dates: 'rdapLimits.remembered' },
-  'adapters/public-https/underwriter-proofs.ts': { files: 'proofLimits.remembered' },
+  'adapters/public-https/choose.ts': { files: 'proofLimits.remembered' },
   'adapters/store/invoice-evidence.ts': { touched: 'here' },
   'adapters/store/payment-works.ts': { sales: 'here' },
   'adapters/store/payment-store.ts': { found: 'here' },
@@ -126,6 +127,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/webhooks/webhook-delivery.ts': { turns: 'WEBHOOK_RULES.concurrent' },
   'service/telemetry/call-counts.ts': { written: 'tools and outcomes of lists' },
   'service/records/insurance.ts': { LISTS: 'goes with its list' },
+  'service/registers.ts': { running: 'calls in flight' },
   'surfaces/http/connections.ts': { open: 'limits.connections', networks: 'limits.connections', at: 'limits.connections' },
   'surfaces/http/node-server.ts': { accounts: 'goes with its request' },
   'surfaces/http/document.ts': { compressed: 'goes with its document', made: 'three codings', refused: 'here', taken: 'here' },

@@ -12,7 +12,7 @@ import {
   wholeUsd,
 } from '../../src/pure/rulebooks/counterparty.ts'
 import { SourceDown } from '../../src/service/catalogue/define.ts'
-import type { Registration } from '../../src/ports/registration-data.ts'
+import type { Registration } from '../../src/ports/registers.ts'
 import tool from '../../src/tools/packs/pre-disbursement-guard.ts'
 import { fixedSources } from '../support/sources.ts'
 

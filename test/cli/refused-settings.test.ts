@@ -36,6 +36,7 @@ const WRONG: [name: string, settings: Record<string, string>][] = [
   ['ASSAY_SITE_URL', { ASSAY_SITE_URL: 'https://user:word@assay.example' }],
   ['ASSAY_MCP_URL', { ASSAY_MCP_URL: 'https://Assay.Example' }],
   ['ASSAY_BASE_URL', { ASSAY_BASE_URL: 'https://assay.example:443' }],
+  ['ASSAY_COMPANIES_HOUSE_KEY_FILE', { ASSAY_REGISTERS: 'companies-house', ASSAY_COMPANIES_HOUSE_KEY_FILE: '/nowhere' }],
   ['ASSAY_STRIPE_SECRET_KEY_FILE', { ASSAY_STRIPE_SECRET_KEY_FILE: '/nowhere', ASSAY_STRIPE_WEBHOOK_SECRET_FILE: '/nowhere' }],
 ]
 

@@ -4,6 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit, type Visit } from '../support/browser.ts'
 import { assertSound } from '../support/page-checks.ts'
+import { says, startRdapServer } from '../support/rdap-server.ts'
+import { LEI, leiRecord } from '../support/register-records.ts'
 
 let app: TestApp
 let browser: Browser
@@ -49,6 +51,34 @@ test('findings of a payment message hang from the characters that they are about
   assert.equal(await page.locator('.said li').count(), await page.locator('.said li .verdict .shape').count())
   assert.deepEqual(complaints, [])
   await close()
+})
+
+test('the answer of a live register: headline, name, status, day, and what is then not checked', async () => {
+  const register = await startRdapServer()
+  const settings = { ASSAY_REGISTERS: 'gleif', ASSAY_REGISTER_URLS: `gleif=${register.url}` }
+  const asking = await startTestApp({ settings })
+  const { page, complaints, close } = await visit(browser, `${asking.url}/tools/lei-check`)
+  try {
+    register.manner.set(LEI, says(leiRecord(LEI, { registration: { status: 'LAPSED', nextRenewalDate: '2025-01-31T00:00:00Z' } })))
+    await page.fill('[name=lei]', LEI)
+    await page.selectOption('[name=register]', 'true')
+    await send(page)
+    assert.equal(await page.textContent('.verdict .word'), 'registered, not renewed')
+    const text = (await page.textContent('.answer')) ?? ''
+    assert.match(text, /Registered in GLEIF, but on 20\d\d-\d\d-\d\d the registration was not renewed \(due 2025-01-31\)\./)
+    assert.match(text, /Registered name\s*Bloomberg Finance L\.P\./)
+    assert.match(text, /Register status\s*LAPSED/)
+    assert.doesNotMatch(text, /that the code was ever issued/)
+    register.manner.set(LEI, says('', 500))
+    await page.fill('[name=lei]', '529900T8BM49AURSDO55')
+    await send(page)
+    assert.equal(await page.textContent('.verdict .word'), 'valid')
+    assert.match((await page.textContent('.answer')) ?? '', /only the offline checks count/)
+    assert.deepEqual(complaints, [])
+  } finally {
+    await close()
+    await Promise.all([asking.stop(), register.stop()])
+  }
 })
 
 test('faults of JSON data hang from the value at their pointer', async () => {

@@ -221,3 +221,25 @@ test('a fault of a further network is told by its place, and no URL is quoted', 
 test('every setting says what it means', () => {
   for (const [name, { meaning }] of Object.entries(SETTINGS)) assert.match(meaning, /\.$/, name)
 })
+
+test('registers are known, named once, and Companies House has a key; mirrors belong to them, and no message quotes one', () => {
+  const key = { ASSAY_COMPANIES_HOUSE_KEY_FILE: '/run/secrets/key' }
+  assert.deepEqual(settings({}).ASSAY_REGISTERS, [])
+  assert.deepEqual(settings({ ASSAY_REGISTERS: ' gleif, vies' }).ASSAY_REGISTERS, ['gleif', 'vies'])
+  assert.deepEqual(settings({ ASSAY_REGISTERS: 'companies-house', ...key }).ASSAY_REGISTERS, ['companies-house'])
+  for (const wrong of ['kvk', 'gleif,gleif', 'GLEIF', 'gleif vies'])
+    assert.match(refusal({ ASSAY_REGISTERS: wrong }), /^ASSAY_REGISTERS must/)
+  assert.match(refusal({ ASSAY_REGISTERS: 'companies-house' }), /^ASSAY_COMPANIES_HOUSE_KEY_FILE /)
+  assert.match(refusal({ ASSAY_REGISTERS: 'vies', ...key }), /^ASSAY_COMPANIES_HOUSE_KEY_FILE /)
+  const mirror = 'http://10.0.0.7:8080/gleif'
+  const found = settings({ ASSAY_REGISTERS: 'gleif', ASSAY_REGISTER_URLS: `gleif=${mirror}` })
+  assert.deepEqual(found.ASSAY_REGISTER_URLS, { gleif: mirror })
+  assert.match(refusal({ ASSAY_REGISTERS: 'vies', ASSAY_REGISTER_URLS: `gleif=${mirror}` }), /^ASSAY_REGISTER_URLS names gleif/)
+  const wrong = ['gleif', 'gleif=', 'gleif=ftp://hidden.example', 'kvk=https://hidden.example', `gleif=${mirror},gleif=${mirror}`]
+  const secret = ['gleif=https://user:hidden@mirror.example', 'gleif=https://mirror.example/?key=hidden']
+  for (const text of [...wrong, ...secret]) {
+    const message = refusal({ ASSAY_REGISTERS: 'gleif', ASSAY_REGISTER_URLS: text })
+    assert.match(message, /^ASSAY_REGISTER_URLS must list registers/)
+    assert.doesNotMatch(message, /hidden|10\.0/)
+  }
+})

@@ -1,4 +1,4 @@
-import { httpsProofs } from '../../src/adapters/public-https/underwriter-proofs.ts'
+import { httpsProofs } from '../../src/adapters/public-https/choose.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { UnderwriterProofs } from '../../src/ports/insurance.ts'
 import { startRdapServer, says, type RdapServer } from './rdap-server.ts'

@@ -18,6 +18,7 @@ let metrics = ''
 const SECRETS = {
   address: '203.0.113.77',
   input: 'GB82WEST12345698765432',
+  lei: '5493001KJTIIGC8Y1R12',
   payment: Buffer.from('{"x402Version":2,"payload":"of a payment"}').toString('base64'),
   credit: 'ac_0123456789abcdefghjkmnpqrstvwxyz0',
   key: 'an-idempotency-key',
@@ -34,6 +35,10 @@ before(async () => {
     ASSAY_LOG_LEVEL: 'info',
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
     ASSAY_FREE_DAILY: '3',
+    ASSAY_FREE_DAILY_OVERRIDES: 'token-contract-risk=5,lei-check=1',
+    ASSAY_REGISTERS: 'gleif',
+    // The discard port: no register answers there.
+    ASSAY_REGISTER_URLS: 'gleif=http://127.0.0.1:9/',
   })
   await mixedRun()
   metrics = await (await fetch(`${service.operator_url}/metrics`)).text()
@@ -56,6 +61,7 @@ async function mixedRun(): Promise<void> {
   await call('iban-check', { iban: SECRETS.input, [SECRETS.input]: 1 })
   await call('iban-check', { iban: SECRETS.input }, { 'payment-signature': SECRETS.payment })
   await call('iban-check', { iban: SECRETS.input }, { 'x-credit': SECRETS.credit, 'idempotency-key': SECRETS.key })
+  await call('lei-check', { lei: SECRETS.lei, register: true })
   await call(SECRETS.tool, { iban: SECRETS.input })
   await call('token-contract-risk', { address: SECRETS.payer })
   await post('/v1/tools/iban-check/call', `{"${SECRETS.broken}`)
@@ -88,7 +94,7 @@ test('the log has one line for each call, and in none of them who called, with w
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
   const calls = lines.filter(({ msg }) => msg === 'call')
-  assert.equal(calls.length, 12)
+  assert.equal(calls.length, 13)
   for (const line of calls) assert.deepEqual(Object.keys(line), ['level', 'time', 'request_id', 'tool', 'outcome', 'duration_ms', 'msg'])
   for (const [what, text] of Object.entries(SECRETS)) {
     assert.ok(!service.log().includes(text), `the log holds ${what}`)
@@ -102,6 +108,7 @@ test('calls are counted by tool, outcome, who was to pay, and the interface', ()
   assert.equal(counted('tool="iban-check",outcome="PAYMENT_REQUIRED",tier="free",surface="rest"'), 1)
   assert.equal(counted('tool="iban-check",outcome="PAYMENT_REQUIRED",tier="free",surface="mcp"'), 1)
   assert.equal(counted('tool="unknown",outcome="TOOL_NOT_FOUND",tier="free",surface="rest"'), 1)
+  assert.match(metrics, /^assay_register_answers_total\{register="gleif",outcome="not_reached"\} 1$/m)
   assert.match(metrics, /^assay_calls_total\{tool="iban-check",outcome="\w+",tier="paid",surface="rest"\} 1$/m)
 })
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../pure/is-object.ts'
 import type { SteadyClock } from '../../ports/clock.ts'
-import type { Registration, RegistrationData } from '../../ports/registration-data.ts'
+import type { Registration, RegistrationData } from '../../ports/registers.ts'
 import { rdapServer } from '../../pure/checks/domains.ts'
 import { Breaker } from '../../pure/breaker.ts'
 import { type GuardedResponse, type Guard, guardedGet, systemResolve } from './guarded-request.ts'

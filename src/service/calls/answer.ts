@@ -9,6 +9,7 @@ import {
   signedReceipt,
   type SignedReceipt,
 } from '../../pure/receipts/receipt.ts'
+import { notChecked } from '../catalogue/answer-view.ts'
 import type { Tool } from '../catalogue/define.ts'
 import { limits } from '../limits.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
@@ -30,8 +31,16 @@ export function badgeMarkdown(site_url: string, tool: Tool, { word, code }: Head
 }
 
 /** Returns a few lines of Markdown: the decision, who signed it and what it does not say. The same parts give the same text. */
-export function proofSummary(tool: Tool, { word, sentence }: Headline, receipt: Receipt, digest: string): string {
-  const { title, not_checked } = wordsOf(tool)
+export function proofSummary(
+  tool: Tool,
+  { word, sentence }: Headline,
+  receipt: Receipt,
+  digest: string,
+  result: Readonly<Record<string, unknown>> = {},
+): string {
+  const { title, not_checked: usual } = wordsOf(tool)
+  // The answer of a register settles what the tool alone does not check.
+  const not_checked = result['register'] === undefined ? usual : escapeMarkdown(notChecked(tool, result).join('; '))
   const lines = [
     `**${escapeMarkdown(word)}**${sentence === '' ? '' : `: ${escapeMarkdown(cut(sentence))}`}`,
     `- ${title}: tool \`${receipt.tool}\` ${receipt.tool_version}, ts ${receipt.ts}, tier ${receipt.tier}`,
@@ -170,7 +179,7 @@ function described(
     chain: previous === null ? null : signLink(digest, previous, signer, crypto),
     tier: receipt.tier,
     embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, headline, receipt, digest),
-    proof_summary_markdown: proofSummary(tool, headline, receipt, digest),
+    proof_summary_markdown: proofSummary(tool, headline, receipt, digest, result),
   }
 }
 

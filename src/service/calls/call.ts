@@ -2,6 +2,7 @@ import type { HeavyWork } from '../../ports/heavy-work.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
 import { widerNetwork } from '../clients.ts'
+import type { Registers } from '../registers.ts'
 import type { Problem } from '../problems.ts'
 import { prepareQueued, splitAnswer, type ReceiptIssuer } from './answer.ts'
 import { decodeCall, type Admission, type DecodedCall } from './decoded-call.ts'
@@ -24,6 +25,8 @@ export interface CallDeps extends PaymentGateDeps {
   /** Each resolves with false while its source does not answer. A source without a probe counts as up. */
   probes: Partial<Record<SourceName, () => Promise<boolean>>>
   issuer: ReceiptIssuer
+  /** Absent where no live register is on. */
+  registers?: Registers
   /** Worker threads for heavy tools; null runs them on this thread. */
   heavy: HeavyWork | null
 }
@@ -95,7 +98,9 @@ async function perform(
   const claim = admission.kind === 'paid' ? admission.claim : null
   try {
     const ran = runTool(deps, decoded, claim !== null)
-    const result = ran instanceof Promise ? await ran : ran
+    const offline = ran instanceof Promise ? await ran : ran
+    const confirming = deps.registers?.confirm(tool, decoded.input, offline, { address: decoded.address, paid: claim !== null })
+    const result = confirming === undefined ? offline : await confirming
     marks?.mark('run')
     const refusal = tool.refuses?.(result) ?? null
     if (refusal !== null) throw refusal

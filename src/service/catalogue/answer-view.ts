@@ -71,6 +71,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'results',
   'parts',
   'suggestion',
+  'register',
 ])
 
 /** `headlineOf` reads the headline of a result, also of one item of a batch. */
@@ -86,7 +87,7 @@ export function viewAnswer(result: Members, headlineOf: (result: Members) => Hea
     warnings: findingsOf(result['warnings']),
     suggestion: textOf(result['suggestion']),
     items: objectsIn(result['results']).map((item) => itemOf(item, headlineOf)),
-    facts: factsOf(facts, result, headline.sentence),
+    facts: { ...registerFacts(result['register']), ...factsOf(facts, result, headline.sentence) },
   }
 }
 
@@ -130,7 +131,9 @@ export function arrangeFacts(
   order: readonly string[],
   headlineOf: (result: Members) => Headline,
 ): ArrangedFacts {
-  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
+  // Facts of a register come first.
+  const own = [...Object.keys(facts).filter((name) => 'live_register' in facts && REGISTER_FACTS.has(name)), ...order]
+  const rank = (name: string) => (own.includes(name) ? own.indexOf(name) : own.length)
   const entries = Object.entries(facts).toSorted(([a], [b]) => rank(a) - rank(b))
   const arranged: ArrangedFacts = { reasons: [], advice: [], checks: [], key_facts: [], details: {} }
   const details: Record<string, unknown> = {}
@@ -236,6 +239,42 @@ function itemOf(item: Members, headlineOf: (result: Members) => Headline): ItemV
 function scopeOf(scope: unknown): AnswerView['scope'] {
   if (!isObject(scope) || !Array.isArray(scope['checked']) || !Array.isArray(scope['not_checked'])) return null
   return { checked: scope['checked'].map(String), not_checked: scope['not_checked'].map(String) }
+}
+
+/** Returns what an answer does not say: as its scope states, or else as its tool does. */
+export function notChecked(tool: { scope: { not_checked: readonly string[] } }, result: Members): readonly string[] {
+  return scopeOf(result['scope'])?.not_checked ?? tool.scope.not_checked
+}
+
+/** Names under which the view shows the answer of a live register. */
+const REGISTER_FACTS: ReadonlySet<string> = new Set(
+  (
+    'live_register registered_name registered_address register_status entity_status registered_on ended_on renewal_due register_updated_on ' +
+    'register_checked_at register_record_url'
+  ).split(' '),
+)
+
+/** Facts of the live register under names that say whose they are; none for an answer without one. */
+function registerFacts(register: unknown): Record<string, unknown> {
+  if (!isObject(register)) return {}
+  const { register: id, status, checked_at, url } = register
+  const { name, address, register_status, entity_status, registered_on, ended_on, renewal_due, updated_on } = isObject(register['record'])
+    ? register['record']
+    : {}
+  const facts = {
+    live_register: `${textOf(id) ?? ''}: ${(textOf(status) ?? '').replaceAll('_', ' ')}`,
+    registered_name: name,
+    registered_address: address,
+    register_status,
+    entity_status,
+    registered_on,
+    ended_on,
+    renewal_due,
+    register_updated_on: updated_on,
+    register_checked_at: checked_at,
+    register_record_url: url,
+  }
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => typeof value === 'string'))
 }
 
 /** The parts of an identifier, in order; a part that overlaps an earlier one is left out. */

@@ -6,7 +6,7 @@ import { resultIn } from '../../pure/receipts/chain.ts'
 import { toHex } from '../../pure/receipts/crypto.ts'
 import { readAmount, type Receipt, receiptDigest } from '../../pure/receipts/receipt.ts'
 import { type AllowanceState, publicAllowance } from '../payments/allowance.ts'
-import { arrangeFacts, labelOf, viewAnswer, type ItemView } from './answer-view.ts'
+import { arrangeFacts, labelOf, notChecked, viewAnswer, type ItemView } from './answer-view.ts'
 import type { Tool } from './define.ts'
 import { checkHeadline } from './headlines.ts'
 import type { JsonSchema } from './wire-schemas.ts'
@@ -164,7 +164,7 @@ function extract(tool: Tool, output: JsonSchema | undefined, { result }: BriefPa
     checks: [...view.items, ...checks].slice(0, MOST_CHECKS).map(checkOf),
     next: advice[0] ?? null,
     facts: shortFacts(key_facts.map(([label, value]) => ({ name: names.get(label) ?? label, label, value }))),
-    not_checked: tool.scope.not_checked.join('; '),
+    not_checked: notChecked(tool, result).join('; '),
   }
 }
 

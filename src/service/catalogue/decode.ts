@@ -63,9 +63,16 @@ export type Decoded = { ok: true; input: Record<string, unknown> } | { ok: false
 export function decodeInput(tool: Tool, input: unknown): Decoded {
   const read = decode(tool.input, input, { pointer: '/input', name: 'The input', hint: 'Send an object under the key "input".' })
   if (read.ok) return { ok: true, input: read.value }
-  const first = read.errors[0]?.message ?? 'It is not what the schema asks for.'
+  const errors = tool.register === undefined ? read.errors : read.errors.map(withoutRegister)
+  const first = errors[0]?.message ?? 'It is not what the schema asks for.'
   const detail = `The input of ${tool.id} does not fit its schema. ${first}`
-  return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', detail, { errors: read.errors }) }
+  return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', detail, { errors }) }
+}
+
+/** The operator decides if calls may ask live registers (ASSAY_REGISTERS). */
+function withoutRegister(error: ProblemError): ProblemError {
+  if (error.code !== 'unknown_field' || error.pointer !== '/input/register') return error
+  return { ...error, message: 'The field "register" is not offered here: this service has no live register for the tool. Leave it out.' }
 }
 
 /** The place of a value in its request. */

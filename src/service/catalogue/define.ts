@@ -9,7 +9,7 @@ import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Derivation, Registrar } from '../../ports/signer.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { Prices } from '../../ports/prices.ts'
-import type { RegistrationData } from '../../ports/registration-data.ts'
+import type { RegisterId, RegisterNumber, RegistrationData } from '../../ports/registers.ts'
 import type { InvoiceSource } from '../invoices/invoice-service.ts'
 import { limits } from '../limits.ts'
 import type { PriceClass } from '../payments/price-book.ts'
@@ -189,6 +189,16 @@ interface Words {
    * the input is outside the tool's knowledge. It runs on the event loop: no long computation.
    */
   refuses?(result: Readonly<Record<string, unknown>>): Refusal | null
+  /** Live register of the checked number, which operators may turn on (`service/registers.ts`). */
+  register?: RegisterUse
+}
+
+interface RegisterUse {
+  readonly id: RegisterId
+  /** Returns the number in the form of the register; null if it is not one of this register. The verdict is not `invalid`. */
+  number(result: Readonly<Record<string, unknown>>): RegisterNumber | null
+  /** Phrases of `scope.not_checked` that an answer of the register settles. */
+  readonly settles: readonly string[]
 }
 
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject, Names extends readonly SourceName[]> extends Words {

@@ -35,6 +35,11 @@ export default defineTool({
   input: z.strictObject({
     company_number: z.string().max(limits.identifier_chars).describe('The company number, such as 00445790 or SC045551.'),
   }),
+  register: {
+    id: 'companies-house',
+    number: ({ normalized }) => ({ country: '', number: String(normalized) }),
+    settles: ['that the company exists or is active', 'typing errors: the number has no check digits'],
+  },
   output: checkOutput(FACTS).extend({
     country: z.string().describe('Always GB.'),
     data_as_of: DATA_AS_OF,

@@ -34,6 +34,11 @@ export default defineTool({
   input: z.strictObject({
     lei: z.string().max(limits.identifier_chars).describe('The LEI, 20 characters; spaces and hyphens are allowed.'),
   }),
+  register: {
+    id: 'gleif',
+    number: ({ normalized }) => ({ country: '', number: String(normalized) }),
+    settles: ['that the code was ever issued', 'whose it is, and whether it is current'],
+  },
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { lei: '5493001KJTIIGC8Y1R12' },
   run({ lei }) {

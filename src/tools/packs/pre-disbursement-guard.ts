@@ -16,7 +16,7 @@ import {
   wholeUsd,
 } from '../../pure/rulebooks/counterparty.ts'
 import { namesAsOf } from '../../pure/screening/names-answer.ts'
-import type { RegistrationData } from '../../ports/registration-data.ts'
+import type { RegistrationData } from '../../ports/registers.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
 import { BIRTH_DATE, nameConcern, PACK_VALUE, packInput, PAYEE_NAME, screenParty } from '../../service/catalogue/packs.ts'
 import { DATA_AS_OF, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
+import { isObject } from '../../pure/is-object.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -47,6 +48,15 @@ export default defineTool({
   input: z.strictObject({
     vat_number: z.string().max(limits.identifier_chars).describe('The VAT number, such as BE 0428.759.497; the prefix BE is optional.'),
   }),
+  register: {
+    id: 'vies',
+    // Null for countries outside VIES and for personal codes.
+    number: ({ facts }) => {
+      const vies = isObject(facts) ? facts['vies'] : null
+      return isObject(vies) ? { country: String(vies['country_code']), number: String(vies['number']) } : null
+    },
+    settles: ['that the number is registered (ask VIES)', 'whose it is'],
+  },
   output: checkOutput(FACTS).extend({
     country: z.string().nullable().describe('ISO 3166 code of the country that the number was checked for.'),
     data_as_of: DATA_AS_OF,
