@@ -4,11 +4,13 @@ import { after, before, test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { SaxesParser } from 'saxes'
+import { ISO4217 } from '../../src/pure/checks/currency.ts'
 import { reconcileDocuments, type PaymentDocument } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 import { runs } from '../support/counts.ts'
 import { assertSound } from '../support/page-checks.ts'
+import { openDesk } from '../cli/run-cli.ts'
 import { readVectors } from '../support/vectors.ts'
 
 let app: TestApp
@@ -336,4 +338,57 @@ test('it fits a phone and a desk, light and dark, without barriers', async () =>
     await page.click('#sample-correct')
     await page.waitForSelector('#grid th :text-is("INV-2049")')
   })
+})
+
+test('the page decides from the table of currencies that the service uses, and without it from that of the release', async () => {
+  const desk = await openDesk()
+  const data_dir = desk.settings['ASSAY_DATA_DIR'] ?? ''
+  const other = ISO4217.bundled()
+  const today = new Date().toISOString().slice(0, 10)
+  const rows = (other.rows as { alpha: string; minor_units: number | null }[]).map((row) =>
+    row.alpha === 'EUR' ? { ...row, minor_units: 3 } : row,
+  )
+  // The first start makes the store.
+  await (await startTestApp({ data_dir })).stop()
+  const imported = await desk.run([
+    'data',
+    'import',
+    await desk.file('newer.json', { ...other, published_at: today, retrieved_at: today, rows }),
+  ])
+  assert.equal(imported.code, 0, imported.stderr)
+  const own = await startTestApp({ data_dir })
+  const { page, complaints, close } = await visit(browser, `${own.url}/reconcile`)
+  const reconcile = async () => {
+    // A tenth of a cent is an amount with three decimal places only.
+    const { payments, statement } = files(1)
+    const [paid, booked] = [payments, statement].map(({ name, mimeType, buffer }) => ({
+      name,
+      mimeType,
+      buffer: Buffer.from(buffer.toString('utf8').replace('>0.01<', '>0.011<')),
+    }))
+    assert.ok(paid !== undefined && booked !== undefined)
+    await page.setInputFiles('#file-instructions', paid)
+    await page.setInputFiles('#file-statement', booked)
+  }
+  try {
+    await reconcile()
+    await headline(page, 'All settled')
+    assert.match((await page.textContent('#answer .scope-line')) ?? '', new RegExp(`table of ${today} sha256:[0-9a-f]{12}\\.`))
+    await page.route('**/v1/datasets', (route) => route.abort())
+    await page.reload()
+    await reconcile()
+    await headline(page, 'Not reconciled')
+    assert.deepEqual(
+      complaints.filter((complaint) => !complaint.includes('ERR_FAILED')),
+      [],
+    )
+    await page.click('#sample-correct')
+    await headline(page, '5 of 9 settled')
+    const line = (await page.textContent('#answer .scope-line')) ?? ''
+    assert.match(line, new RegExp(`table of ${other.published_at ?? ''} sha256:[0-9a-f]{12} of the release: the service did not send`))
+  } finally {
+    await close()
+    await own.stop()
+    await desk.clear()
+  }
 })

@@ -195,8 +195,7 @@ function useReconciliation(address: string, file_bytes: number) {
     if (large !== undefined) return finish({ kind: 'too_large', file: large })
     setProgress({ step: 'reading', bytes: 0, total_bytes: instructions.size + statement.size, records: 0 })
     setStatus({ text: 'Reading …', visible: false })
-    worker.start()
-    void worker.request({ kind: 'run', files: { instructions, statement }, require_settlement_evidence }).then(finish)
+    void worker.run({ kind: 'run', files: { instructions, statement }, require_settlement_evidence }, finish)
   }
   const stop = () => {
     worker.stop()

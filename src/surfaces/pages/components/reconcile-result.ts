@@ -76,7 +76,7 @@ function attentionText(counts: ReconcileSummary['counts']): string {
   return parts.length === 0 ? entries : `${parts.join(', ')}. ${entries}`
 }
 
-function SummaryFacts({ summary: { kinds, totals, conserved, ambiguous, repeated_ids } }: { summary: ReconcileSummary }) {
+function SummaryFacts({ summary: { kinds, currencies, totals, conserved, ambiguous, repeated_ids } }: { summary: ReconcileSummary }) {
   const digits = totals.reduce((most, one) => Math.max(most, one.digits), 0)
   const notes = [
     conserved
@@ -89,6 +89,7 @@ function SummaryFacts({ summary: { kinds, totals, conserved, ambiguous, repeated
   return html`
     <p class="scope-line">
       Read as ${kinds[0]} and ${kinds[1] === 'nacha' ? 'ACH file' : kinds[1]}. Computed in this browser; not signed.
+      Decimal places by ISO 4217, table of ${currencies.date}${currencies.of_service ? '' : ' of the release: the service did not send its current one'}.
     </p>
     <div class="totals">
       <${TotalsTable} name="Payments" totals=${totals} digits=${digits} linesOf=${paymentLines} />

@@ -29,8 +29,14 @@ export const ROW_BLOCK = 100
 
 export type ExportFormat = 'xlsx' | 'csv' | 'json'
 
+/** Reference table that the service uses now. `text` is null for the table of its release, which the page has. */
+export interface CurrentTable {
+  sha256: string
+  text: string | null
+}
+
 export type WorkerRequest =
-  | { kind: 'run'; files: Record<FileSide, File>; require_settlement_evidence: boolean }
+  | { kind: 'run'; files: Record<FileSide, File>; require_settlement_evidence: boolean; currencies: CurrentTable | null }
   | { kind: 'query'; query: RowQuery }
   | { kind: 'rows'; from: number; to: number }
   | { kind: 'detail'; at: number }
@@ -132,4 +138,6 @@ export interface ReconcileSummary extends FileRemarks {
   repeated_ids: number
   /** Formats of the files. */
   kinds: [string, string]
+  /** Table of currencies: date and short hash. `of_service`: the one that the service uses now; else that of the release. */
+  currencies: { date: string; of_service: boolean }
 }

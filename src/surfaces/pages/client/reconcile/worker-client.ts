@@ -1,4 +1,4 @@
-import type { ReadProgress, WorkerMessage, WorkerReplies, WorkerRequest } from './messages.ts'
+import type { CurrentTable, ReadProgress, RunResult, WorkerMessage, WorkerReplies, WorkerRequest } from './messages.ts'
 
 interface ScriptPolicies {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
@@ -13,6 +13,22 @@ function trustedAddress(address: string): string {
     return url
   }
   return policies.createPolicy('reconcile-worker', { createScriptURL }).createScriptURL(address)
+}
+
+const TABLE_MS = 5_000
+
+/** Returns the table that the service uses now, read by its hash; null if the service does not send it in time. The worker itself may not send anything. */
+async function currentTable(dataset: string): Promise<CurrentTable | null> {
+  try {
+    const signal = AbortSignal.timeout(TABLE_MS)
+    const list = (await (await fetch('/v1/datasets', { signal })).json()) as { datasets: { id: string; sha256: string; origin: string }[] }
+    const current = list.datasets.find(({ id }) => id === dataset)
+    if (current === undefined) return null
+    const { sha256, origin } = current
+    return { sha256, text: origin === 'bundled' ? null : await (await fetch(`/v1/datasets/${sha256}`, { signal })).text() }
+  } catch {
+    return null
+  }
 }
 
 interface WorkerListener {
@@ -34,7 +50,7 @@ export class WorkerClient {
     this.listener = listener
   }
 
-  start(): void {
+  private start(): void {
     this.stop()
     const worker = new Worker(trustedAddress(this.address), { type: 'module' })
     this.worker = worker
@@ -52,6 +68,14 @@ export class WorkerClient {
     this.worker?.terminate()
     this.worker = null
     this.pending.clear()
+  }
+
+  /** Starts a run; nothing is sent to the worker if another run began meanwhile. */
+  async run(request: Omit<WorkerRequest & { kind: 'run' }, 'currencies'>, finish: (result: RunResult) => void): Promise<void> {
+    this.start()
+    const { worker } = this
+    const currencies = await currentTable('iso4217')
+    if (this.worker === worker) finish(await this.request({ ...request, currencies }))
   }
 
   request<Kind extends keyof WorkerReplies>(request: WorkerRequest & { kind: Kind }): Promise<WorkerReplies[Kind]> {

@@ -1,3 +1,5 @@
+import { ISO4217 } from '../../../../pure/checks/currency.ts'
+import { readSnapshot, snapshotHash } from '../../../../pure/datasets/definition.ts'
 import { isConserved, TotalsCollector } from '../../../../pure/documents/reconcile/outcome.ts'
 import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
 import { ReadFindings, StatementBook, type BankEntry, type PaymentInstruction } from '../../../../pure/documents/reconcile/records.ts'
@@ -6,6 +8,7 @@ import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
 import { csvBlob, jsonBlob, type ExportSource } from './export.ts'
 import {
   ROW_BLOCK,
+  type CurrentTable,
   type ExportFormat,
   type RunResult,
   type WorkerMessage,
@@ -67,8 +70,23 @@ async function exported(format: ExportFormat, { rows, source }: NonNullable<type
   }
 }
 
-async function run({ files, require_settlement_evidence }: WorkerRequest & { kind: 'run' }): Promise<RunResult> {
+/**
+ * Binds the table of currencies that the service uses now, so that both decide from the same decimal places. Returns false if it was not sent or is not what
+ * its hash says; the table of the release then stays.
+ */
+function bindCurrencies(current: CurrentTable | null): boolean {
+  if (current === null) return false
+  const { sha256, text } = current
+  if (text === null) return sha256 === snapshotHash(ISO4217.bundled())
+  const found = readSnapshot(ISO4217.definition, text, '9999-12-31')
+  if (!found.ok || snapshotHash(found.snapshot) !== sha256) return false
+  ISO4217.bind({ snapshot: found.snapshot, sha256 })
+  return true
+}
+
+async function run({ files, require_settlement_evidence, currencies }: WorkerRequest & { kind: 'run' }): Promise<RunResult> {
   finished = null
+  const of_service = bindCurrencies(currencies)
   const findings = new ReadFindings()
   const book = new StatementBook()
   const { instructions, statement } = files
@@ -96,6 +114,7 @@ async function run({ files, require_settlement_evidence }: WorkerRequest & { kin
     summary: {
       ...found,
       kinds,
+      currencies: { date: ISO4217.date(), of_service },
       counts: rows.counts(),
       totals: totals.map(currencySums),
       conserved: isConserved(totals),
