@@ -1,19 +1,17 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { fork, type ChildProcess } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, normalize, resolve } from 'node:path'
+import { globalSetup, globalTeardown } from '../test/support/shared-parts.ts'
+import type { Ended } from './support/test-process.ts'
 
 /**
  * Runs the tests. `npm test` runs those of every day, properties with few cases; `npm run test:full` runs all of them with all cases, over
  * both stores. Files named on the command line are run alone.
  */
 
-/**
- * Code without I/O: its tests share one process, in which each module is loaded once. A file with hooks runs in a separate process,
- * as hooks outside a suite apply to every file of a process, and a hook that fails there fails them all.
- */
-const IN_ONE_PROCESS = ['test/*.test.ts', 'test/{checks,differential,documents,protocols,receipts,rulebooks,service}/*.test.ts']
+/** Code without I/O. */
+const PURE = ['test/*.test.ts', 'test/{checks,differential,documents,protocols,receipts,rulebooks,service}/*.test.ts']
 
 /** Faults, floods, fuzz, growth, other programs, browsers and packages: what only the full suite runs. */
 const ONLY_FULL = [
@@ -36,43 +34,110 @@ const ONLY_FULL = [
 ]
 
 const full = process.argv.includes('--full')
-const named = process.argv.slice(2).filter((argument) => argument !== '--full')
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const with_names = named.length > 0 || process.argv.includes('--names')
 const found = (patterns: string[]) =>
-  new Set(globSync(patterns, { exclude: ['**/node_modules/**'] }).filter((file) => file.endsWith('.test.ts')))
-const left_out = full ? new Set<string>() : found(ONLY_FULL)
-const chosen = named.length > 0 ? named : [...found(['test/**/*.test.ts'])].filter((file) => !left_out.has(file)).toSorted()
-const shared = [...found(IN_ONE_PROCESS)].filter((file) => !/^(before|after)(Each)?\(/m.test(readFileSync(file, 'utf8')))
+  new Set(globSync(patterns.map(normalize), { exclude: ['**/node_modules/**'] }).filter((file) => file.endsWith('.test.ts')))
+const only_full = found(ONLY_FULL)
+const chosen = named.length > 0 ? [...found(named)] : [...found(['test/**/*.test.ts'])].filter((file) => full || !only_full.has(file))
+const missing = named.filter((name) => found([name]).size === 0)
+if (missing.length > 0) throw new Error(`No test file is named ${missing.join(', ')}`)
 
-// Settings of the machine must not reach the services that tests start.
-const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
-const env = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled'), ...machine, TEST_FULL: full ? '1' : '0' }
+const pure = found(PURE)
+/** Files with a separate process: they put it under load, or measure what it uses. All others share a few processes. */
+const alone = new Set([...only_full].filter((file) => !pure.has(file)))
 
-function start(files: string[], stdout: 'inherit' | 'pipe', ...options: string[]) {
-  return spawn(process.execPath, ['--test', ...options, ...files], { stdio: ['ignore', stdout, 'inherit'], env })
+/** Duration of each file in the last run, in milliseconds: the longest go first, so that no processor waits for one at the end. */
+const TIMES = `node_modules/.cache/test-times-${full ? 'full' : 'everyday'}.json`
+const times = readTimes()
+// A file that has not run yet is taken to be as long as its text, or ten times that.
+const expected_ms = (file: string) => times[file] ?? statSync(file).size * (alone.has(file) ? 10 : 1)
+const waiting = chosen
+  .map((file) => ({ file, ms: expected_ms(file) }))
+  .toSorted((a, b) => b.ms - a.ms)
+  .map(({ file }) => file)
+
+const failures: string[] = []
+let tests = 0
+
+function readTimes(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(TIMES, 'utf8')) as Record<string, number>
+  } catch {
+    return {}
+  }
 }
 
-async function succeeds(child: ChildProcess): Promise<boolean> {
-  return ((await once(child, 'close')) as [number | null])[0] === 0
+/** Runs files in one process until none waits. Resolves when the process has ended. */
+async function runProcess(env: NodeJS.ProcessEnv): Promise<void> {
+  const child = fork('scripts/support/test-process.ts', [], {
+    env,
+    execArgv: ['--test-reporter=./scripts/support/test-process.ts', '--max-semi-space-size=32'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  let running: string | undefined
+  let failed = false
+  let lines: string[] = []
+  const next = () => {
+    running = running !== undefined && alone.has(running) ? undefined : takeFile(running === undefined)
+    lines = []
+    // A process that has just died says so by its end.
+    child.send(running ?? '', () => undefined)
+  }
+  child.on('message', (ended: Ended) => {
+    failed ||= ended.fault !== undefined
+    lines.push(...report(ended))
+    if (ended.path.length > 0) return
+    process.stdout.write(`${lines.join('\n')}\n`)
+    next()
+  })
+  next()
+  const code = await exitOf(child)
+  if (running !== undefined) report({ file: running, path: [], ms: 0, fault: `its process ended with ${code}` })
+  else if (code !== 0 && !failed) failures.push(`A process that had run its files ended with ${code}`)
+  if (waiting.length > 0) await runProcess(env)
 }
 
-async function runInOneProcess(files: string[]): Promise<boolean> {
-  if (files.length === 0) return true
-  const child = start(files, 'pipe', '--test-isolation=none')
-  const [output, ok] = await Promise.all([child.stdout === null ? '' : text(child.stdout), succeeds(child)])
-  process.stdout.write(output)
-  // Failures are repeated at the end of the output.
-  if (!ok) process.once('exit', () => process.stdout.write(output.slice(output.indexOf('✖ failing tests:'))))
-  return ok
+/** A file that is to be alone is taken by a process that has run none. */
+function takeFile(fresh: boolean): string | undefined {
+  const index = waiting.findIndex((file) => fresh || !alone.has(file))
+  return index === -1 ? undefined : waiting.splice(index, 1)[0]
 }
 
-async function runInTheirOwn(files: string[]): Promise<boolean> {
-  const concurrency = `--test-concurrency=${full ? 2 : 3}`
+function report({ file, path, ms, fault }: Ended): string[] {
+  const line = `${fault === undefined ? '✔' : '✖'} ${[file, ...path].join(' › ')} (${Math.round(ms)} ms)`
+  if (path.length > 0) tests += 1
+  else times[file] = Math.round(ms)
+  if (fault !== undefined && fault !== '') failures.push(`${line}\n${fault}`)
+  return path.length === 0 || with_names || fault !== undefined ? [line, ...(fault ? [fault] : [])] : []
+}
+
+async function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  return new Promise((resolved) => child.once('close', (code, signal) => resolved(code ?? signal)))
+}
+
+async function runAll(): Promise<void> {
   // One browser and one PostgreSQL for a whole run; a few files start what they need.
-  const options = full || named.length === 0 ? [concurrency, '--test-global-setup=test/support/shared-parts.ts'] : [concurrency]
-  return files.length === 0 || succeeds(start(files, 'inherit', ...options))
+  const sharing = full || named.length === 0
+  if (sharing) await globalSetup()
+  try {
+    // Settings of the machine must not reach the services that tests start.
+    const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
+    const tier = { TEST_FULL: full ? '1' : '0', ...(!full && named.length === 0 && { TEST_STORES: 'sqlite' }) }
+    const env = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled'), ...machine, ...tier }
+    const processes = Math.min(waiting.length, availableParallelism() + 1)
+    await Promise.all(Array.from({ length: processes }, () => runProcess(env)))
+  } finally {
+    if (sharing) await globalTeardown()
+  }
 }
 
-const one = chosen.filter((file) => shared.includes(file))
-const others = chosen.filter((file) => !shared.includes(file))
-const passed = await Promise.all([runInOneProcess(one), runInTheirOwn(others)])
-process.exitCode = passed.every(Boolean) ? 0 : 1
+const started = performance.now()
+await runAll()
+mkdirSync(dirname(TIMES), { recursive: true })
+writeFileSync(TIMES, JSON.stringify(times))
+process.stdout.write(`\n${failures.map((failure) => `${failure}\n\n`).join('')}`)
+process.stdout.write(
+  `${chosen.length} files, ${tests} tests, ${failures.length} failures, ${Math.round((performance.now() - started) / 1_000)} s\n`,
+)
+process.exitCode = failures.length === 0 ? 0 : 1
