@@ -1,7 +1,8 @@
 /**
  * Runs one PostgreSQL server until its standard input ends, and then removes every trace of it. A process of its own, because the pipe
  * also ends when the test that started it is killed: no server is ever left behind. Writes the URL of the server as its first line. The
- * lines `stop` and `start` stop the server and start it again on its data and its port; each is written back when that is done.
+ * lines `stop` and `start` stop the server and start it again on its data and its port; each is written back when that is done. With --no-sync it
+ * never waits for the disk.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,6 +14,7 @@ import { lastingPort } from './service.ts'
 const directory = await mkdtemp(join(tmpdir(), 'assay-postgres-'))
 const port = Number(await lastingPort())
 const lines: string[] = []
+const sync = process.argv.includes('--no-sync') ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []
 const server = new EmbeddedPostgres({
   databaseDir: directory,
   port,
@@ -21,7 +23,7 @@ const server = new EmbeddedPostgres({
   // PostgreSQL does not run as root; the package then runs it as the system user `postgres`, which it makes when there is none.
   createPostgresUser: process.getuid?.() === 0,
   initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-  postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+  postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...sync],
   onLog: (line) => void lines.push(line),
   onError: (line) => void lines.push(String(line)),
 })

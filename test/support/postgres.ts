@@ -35,11 +35,17 @@ export async function openPostgres(): Promise<Pick<PostgresServer, 'createDataba
   }
 }
 
-/** A real PostgreSQL on a free port of this machine, with an empty data directory of its own; gone when stopped or when the caller dies. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * A real PostgreSQL on a free port of this machine, with an empty data directory of its own; gone when stopped or when the caller dies. One
+ * that no test kills need not wait for the disk.
+ */
+export async function startPostgres({ waits_for_disk = true } = {}): Promise<PostgresServer> {
   const script = fileURLToPath(new URL('postgres-server.ts', import.meta.url))
   // Detached, so that an interrupt at the keyboard does not reach the server before its orderly stop.
-  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  const child = spawn(process.execPath, [script, ...(waits_for_disk ? [] : ['--no-sync'])], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  })
   const exited = once(child, 'exit')
   const lines = createInterface(child.stdout)
   const started = once(lines, 'line').then(([line]) => String(line))

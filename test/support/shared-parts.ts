@@ -5,7 +5,7 @@ import { SHARED_POSTGRES, startPostgres } from './postgres.ts'
 const stops: (() => Promise<void>)[] = []
 
 export async function globalSetup(): Promise<void> {
-  const [browser, postgres] = await Promise.all([launchBrowserServer(), startPostgres()])
+  const [browser, postgres] = await Promise.all([launchBrowserServer(), startPostgres({ waits_for_disk: false })])
   stops.push(() => browser.close(), postgres.stop)
   process.env[SHARED_BROWSER] = browser.wsEndpoint()
   process.env[SHARED_POSTGRES] = postgres.url
