@@ -22,7 +22,7 @@ const COUNTRIES = new Set(
 const text = (length: number) => fc.string({ unit: fc.constantFrom(...ALPHANUMERIC.split('')), minLength: length, maxLength: length })
 const good = fc.tuple(text(4), fc.constantFrom(...COUNTRIES), text(2), fc.oneof(fc.constant(''), text(3))).map((parts) => parts.join(''))
 const near = textNear(ALPHANUMERIC, 'ax -–./é٣Ａ\u200b', 14)
-const many = { numRuns: runs(2_000, 100_000), seed: SEED }
+const many = { numRuns: runs(2_000, 20_000), seed: SEED }
 
 test('every country of ISO 3166-1 and Kosovo, and no other pair of letters', () => {
   assert.equal(COUNTRIES.size, 250)

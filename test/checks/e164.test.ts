@@ -21,7 +21,7 @@ const digits = (min: number, max: number) =>
     )
     .map(([first, rest]) => first + rest)
 const near = textNear('+0123456789', SPOILERS, 24)
-const many = { numRuns: runs(2_000, 100_000), seed: SEED }
+const many = { numRuns: runs(2_000, 20_000), seed: SEED }
 
 test('a plus sign, 8 to 15 digits, no zero in front: that and nothing else is E.164', () => {
   fc.assert(

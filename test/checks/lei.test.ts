@@ -21,7 +21,7 @@ const spoiled = fc
   .tuple(good, fc.nat(19), fc.constantFrom(...`${DIGITS}OISBZ-/é`.split('')))
   .map(([lei, at, unit]) => lei.slice(0, at) + unit + lei.slice(at + 1))
 const few = { numRuns: runs(100, 1_000), seed: SEED }
-const many = { numRuns: runs(2_000, 100_000), seed: SEED }
+const many = { numRuns: runs(2_000, 20_000), seed: SEED }
 
 test('check digits calculated as the standard words it pass, every other pair fails', () => {
   fc.assert(

@@ -17,7 +17,7 @@ import { fixedSources } from '../support/sources.ts'
 import { clockAt } from '../support/clock-at.ts'
 
 const { screenSubject } = bundledScreening()
-const many = { numRuns: runs(500, 20_000), seed: SEED }
+const many = { numRuns: runs(500, 10_000), seed: SEED }
 const hex = fc.string({ unit: fc.constantFrom(...Array.from('0123456789abcdef')), minLength: 40, maxLength: 40 })
 const cased = (bits: number[]) => (letter: string, at: number) => ((bits[at] ?? 0) === 1 ? letter.toUpperCase() : letter)
 const bits = fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 40, maxLength: 40 })

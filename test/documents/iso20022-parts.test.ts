@@ -190,6 +190,6 @@ test('whatever is changed in a message, the answer is an answer', () => {
       assert.ok(findings.every(({ found, path }) => Array.from(found ?? '').length <= 64 && path.startsWith('/')))
       assert.ok(ctrl_sum === null || /^\d+\.\d{2,5}$/.test(ctrl_sum))
     }),
-    { numRuns: runs(300, 10_000), seed: SEED },
+    { numRuns: runs(300, 3_000), seed: SEED },
   )
 })

@@ -9,8 +9,8 @@ import { runs, SEED } from '../support/counts.ts'
 import { cells, escapeHtml, model } from './markdown-model.ts'
 import { outlineOf, tidy } from './markdown-outline.ts'
 
-const some = { numRuns: runs(60, 1_000), seed: SEED }
-const many = { numRuns: runs(150, 3_000), seed: SEED }
+const some = { numRuns: runs(60, 600), seed: SEED }
+const many = { numRuns: runs(150, 1_000), seed: SEED }
 
 /** Two spellings of one address: readers of Markdown percent-encode what HTML leaves as it is. */
 function spelled(href: string): string {

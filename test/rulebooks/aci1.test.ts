@@ -89,7 +89,7 @@ test('one step for the better in one figure never lowers score, tier or exposure
     const [before, after] = [at(from), at(to)]
     return after[0] >= before[0] && after[1] >= before[1] && after[2] >= before[2]
   })
-  fc.assert(property, { numRuns: runs(3_000, 200_000), seed: SEED })
+  fc.assert(property, { numRuns: runs(3_000, 50_000), seed: SEED })
 })
 
 test('any better figures never lower score or tier', () => {

@@ -42,7 +42,7 @@ test('the recipient finds and spends the payment with the announcement and the o
     assert.ok(found.includes(announcement.stealth_address))
     assert.equal(announcement.metadata, announcement.view_tag)
   })
-  fc.assert(property, { numRuns: runs(10, 500), seed: SEED })
+  fc.assert(property, { numRuns: runs(10, 250), seed: SEED })
 })
 
 test('scheme 1 with the hash of the compressed point', () => {
