@@ -158,7 +158,8 @@ test('work grows linearly, also with hostile texts', () => {
     '😀',
     '\ud800',
   ]
-  for (const unit of [...hostile, distinct]) {
+  const units = [...hostile, distinct].filter((_unit, index) => index % runs(4, 1) === 0)
+  for (const unit of units) {
     const large = unit.repeat(128_000 / unit.length)
     // Sixteen times the text; squared or worse would be 256 and more.
     const ratio = growth(large, large.slice(0, 8_000), 80)

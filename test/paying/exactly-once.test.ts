@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { runs } from '../support/counts.ts'
 import { call, INPUT, priceOf, signed, v1, v2, type Answered } from '../support/paying-calls.ts'
 import { authorizationsUsed, received } from '../support/paying-chain.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -9,7 +10,7 @@ import { held, signTerms, termsOf } from '../support/paying.ts'
 import { until } from '../support/until.ts'
 
 const CLIENTS = 50
-const PAYERS = 200
+const PAYERS = runs(50, 200)
 
 let world: World
 let price: bigint

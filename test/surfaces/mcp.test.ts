@@ -7,10 +7,12 @@ import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { limits } from '../../src/service/limits.ts'
 import { answerSchema } from '../../src/surfaces/mcp/list-schemas.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
+import { runs } from '../support/counts.ts'
 import { newAjv } from '../support/json-schema.ts'
 import { connectMcp, mcpRequest, MCP_VERSIONS } from '../support/mcp.ts'
 
 const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
+const NEWEST = Object.keys(MCP_VERSIONS).at(-1)
 const AJV = newAjv()
 let app: TestApp
 
@@ -78,7 +80,9 @@ for (const version of Object.keys(MCP_VERSIONS)) {
       tools.map(({ name }) => name),
       wanted.map(({ id }) => id),
     )
-    for (const { id, input } of wanted) {
+    // In the everyday suite the older versions call one tool of four.
+    const called = wanted.filter((_one, index) => index % (version === NEWEST ? 1 : runs(4, 1)) === 0)
+    for (const { id, input } of called) {
       // The client holds the structured answer against the listed output schema by itself.
       const answer = answerOf(await client.callTool({ name: id, arguments: input }))
       const listed = tools.find(({ name }) => name === id)
