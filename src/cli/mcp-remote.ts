@@ -1,6 +1,8 @@
 import { type AssayClient, AssayError } from '../client/index.ts'
 import { once } from '../pure/once.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
+import { REGISTER_IDS } from '../service/limits.ts'
+import { withRegisters } from '../service/registers.ts'
 import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
 import { CliError } from './errors.ts'
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
@@ -56,7 +58,7 @@ const NO_HEADERS = { header: () => null }
 
 /** Tools of this version, from which brief texts are made; the answer of a tool that only the service knows is whole JSON. */
 const knownTools = once(async () => {
-  const catalogue = await loadCatalogue()
+  const catalogue = withRegisters(await loadCatalogue(), REGISTER_IDS)
   return { catalogue, schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])) }
 })
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Clock, SteadyClock } from '../ports/clock.ts'
 import type { RegisterFault, RegisterId, RegisterNumber, RegisterReader, RegisterReading, RegisterRecord } from '../ports/registers.ts'
 import type { Gauge } from '../ports/telemetry.ts'
-import { Breaker, type Ticket } from '../pure/breaker.ts'
+import { Breaker } from '../pure/breaker.ts'
 import type { HeadlineRule } from '../pure/headline.ts'
 import { isObject } from '../pure/is-object.ts'
 import type { Tool } from './catalogue/define.ts'
@@ -231,14 +231,14 @@ function createLookup(reader: RegisterReader, { clock, sources, onFault }: Regis
   const { id } = reader
   const answers = createRecentMap<Reached & { until_ms: number }>(registerLimits.remembered)
   const running = new Map<string, Promise<Reached | Fault>>()
-  const breaker = new Breaker(registerLimits.breaker, clock)
+  const breakers = createBreakers(clock)
   const admitClient = createRateGuard(clock, registerLimits.client_per_minute[id])
   const admitAll = createRateGuard(clock, registerLimits.per_minute[id])
   const counts = { found: 0, not_found: 0, not_reached: 0, cached: 0 }
 
   /** Takes one request out of the budgets of the client and of the register. */
-  async function refusalOf({ address, paid }: RegisterClient): Promise<Fault | null> {
-    if (breaker.isOpen()) return 'paused'
+  async function refusalOf({ country }: RegisterNumber, { address, paid }: RegisterClient): Promise<Fault | null> {
+    if (breakers.isOpen(country)) return 'paused'
     if (!admitClient(widerNetwork(address)).ok) return 'client_budget'
     if (!admitAll(id).ok) return 'budget'
     if (paid || sources === null) return null
@@ -246,11 +246,11 @@ function createLookup(reader: RegisterReader, { clock, sources, onFault }: Regis
   }
 
   async function read(key: string, number: RegisterNumber, client: RegisterClient, signal: AbortSignal): Promise<Reached | Fault> {
-    const refusal = await refusalOf(client)
-    const ticket = refusal === null ? breaker.take() : null
-    if (ticket === null) return refusal ?? 'paused'
+    const refusal = await refusalOf(number, client)
+    const note = refusal === null ? breakers.take(number.country) : null
+    if (note === null) return refusal ?? 'paused'
     const reading = await reader.read(number, signal)
-    note(breaker, ticket, reading)
+    note(reading)
     if (reading.kind === 'not_reached') return reading.fault
     const reached = { reading, checked_ms: clock.now_ms() }
     const kept_ms = reading.kind === 'found' ? registerLimits.found_ms : registerLimits.not_found_ms
@@ -271,7 +271,7 @@ function createLookup(reader: RegisterReader, { clock, sources, onFault }: Regis
 
   return {
     counts,
-    paused: () => breaker.isOpen(),
+    paused: breakers.areOpen,
     async ask(number: RegisterNumber, client: RegisterClient): Promise<RegisterAnswer> {
       const key = `${number.country} ${number.number}`
       const url = reader.url(number)
@@ -299,13 +299,47 @@ function inTime<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value
   })
 }
 
-function note(breaker: Breaker, ticket: Ticket, reading: RegisterReading): void {
-  if (reading.kind !== 'not_reached' || reading.fault === 'partly_down') return breaker.succeeded(ticket)
-  if (reading.fault === 'rate_limited') {
-    const asked_ms = reading.pause_s === null ? registerLimits.limited_ms : reading.pause_s * 1_000
-    return breaker.paused(ticket, Math.min(asked_ms, registerLimits.limited_max_ms))
+/**
+ * Circuit breakers of one register: one for all of it, and one for each country, since VIES waits for national databases and a slow one must not
+ * stop the others. Answers that a client can cause, such as an unknown form of a number, open neither.
+ */
+function createBreakers(clock: SteadyClock) {
+  const whole = new Breaker(registerLimits.breaker, clock)
+  const countries = new Map<string, Breaker>()
+  return {
+    isOpen: (country: string) => whole.isOpen() || countries.get(country)?.isOpen() === true,
+    areOpen: () => whole.isOpen() || (countries.size > 0 && [...countries.values()].every((one) => one.isOpen())),
+    /** Returns a function that must be given the reading; null while a breaker is open. */
+    take(country: string): ((reading: RegisterReading) => void) | null {
+      const part = countries.get(country) ?? new Breaker(registerLimits.breaker, clock)
+      countries.set(country, part)
+      const ticket = whole.take()
+      const own = ticket === null ? null : part.take()
+      if (ticket !== null && own === null) whole.dropped(ticket)
+      if (ticket === null || own === null) return null
+      return (reading) => {
+        const fault = reading.kind === 'not_reached' ? reading.fault : null
+        if (fault === 'timeout') {
+          whole.dropped(ticket)
+          part.failed(own)
+        } else if (fault === 'down' || fault === 'not_authorized') {
+          whole.failed(ticket)
+          part.dropped(own)
+        } else if (fault === 'rate_limited') {
+          whole.paused(ticket, pauseOf(reading))
+          part.dropped(own)
+        } else {
+          whole.succeeded(ticket)
+          part.succeeded(own)
+        }
+      }
+    },
   }
-  breaker.failed(ticket)
+}
+
+function pauseOf(reading: RegisterReading): number {
+  const asked_s = reading.kind === 'not_reached' ? reading.pause_s : null
+  return asked_s === null ? registerLimits.limited_ms : Math.min(asked_s * 1_000, registerLimits.limited_max_ms)
 }
 
 function notReached(register: RegisterId, fault: Fault): RegisterAnswer {

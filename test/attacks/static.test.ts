@@ -127,7 +127,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/webhooks/webhook-delivery.ts': { turns: 'WEBHOOK_RULES.concurrent' },
   'service/telemetry/call-counts.ts': { written: 'tools and outcomes of lists' },
   'service/records/insurance.ts': { LISTS: 'goes with its list' },
-  'service/registers.ts': { running: 'calls in flight' },
+  'service/registers.ts': { running: 'calls in flight', countries: 'the countries of VIES' },
   'surfaces/http/connections.ts': { open: 'limits.connections', networks: 'limits.connections', at: 'limits.connections' },
   'surfaces/http/node-server.ts': { accounts: 'goes with its request' },
   'surfaces/http/document.ts': { compressed: 'goes with its document', made: 'three codings', refused: 'here', taken: 'here' },

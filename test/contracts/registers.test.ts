@@ -372,6 +372,25 @@ test('a member state that is down does not stop the others', async () => {
   assert.equal(registers.states()[0]?.state, 'ok')
 })
 
+test('a slow country, and answers that a client can cause, leave the register to the others', async () => {
+  const slow: RegisterReading = { kind: 'not_reached', fault: 'timeout', pause_s: null }
+  const rejected: RegisterReading = { kind: 'not_reached', fault: 'refused', pause_s: null }
+  const asked: string[] = []
+  const read = ({ country }: RegisterNumber): Promise<RegisterReading> => {
+    asked.push(country)
+    return Promise.resolve(country === 'BE' ? slow : rejected)
+  }
+  const registers = lookups({ readers: [{ id: 'vies', url: () => 'https://vies.example/', read }] })
+  const { failures } = registerLimits.breaker
+  const codes: string[] = []
+  for (let turn = 0; turn <= failures; turn++) codes.push((await ask(registers, 'vies', {}, `203.0.${turn}.1`)).register.reason_code)
+  assert.deepEqual(codes, [...Array.from({ length: failures }, () => 'timeout'), 'paused'])
+  for (let turn = 0; turn < 2 * failures; turn++)
+    assert.equal((await ask(registers, 'vies', { vat_number: 'XI 980 7806 84' }, `198.51.${turn}.1`)).register.reason_code, 'refused')
+  assert.deepEqual(registers.states(), [{ id: 'vies', state: 'ok' }])
+  assert.equal(asked.length, 3 * failures)
+})
+
 test('a register or a store that never answers holds a call no longer than its limit', async () => {
   server.manner.set(LEI, () => undefined)
   const started_ms = performance.now()
