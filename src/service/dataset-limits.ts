@@ -50,3 +50,30 @@ export const registerLimits = {
   limited_ms: 60_000,
   limited_max_ms: 600_000,
 } as const
+
+/** Limits of requests to an RDAP registry. */
+export const rdapLimits = {
+  /** Total time in ms: name resolution, connections, redirects and response. */
+  lookup_ms: 1_500,
+  redirects: 3,
+  accept: 'application/rdap+json, application/json;q=0.5',
+  /** Maximum response size in bytes; a registry's response has about ten thousand. */
+  answer_bytes: 262_144,
+  /** Circuit breaker: consecutive failures after which a registry is not used, and for how long. */
+  breaker: { failures: 5, window_ms: 60_000, open_ms: 30_000, open_max_ms: 30_000 },
+  breakers: 1_000,
+  /** Cache lifetime in ms, and number of cached registrations; a date changes only when a lapsed domain is registered again. */
+  remembered_ms: 3_600_000,
+  remembered: 2_000,
+} as const
+
+/** Limits of reading the file by which a domain proves an underwriter. A redirect is refused: it could lead to a file of another domain. */
+export const proofLimits = {
+  read_ms: 2_000,
+  redirects: 0,
+  accept: 'application/json',
+  answer_bytes: 16_384,
+  /** Cache lifetime in ms, and number of cached files. */
+  remembered_ms: 10_000,
+  remembered: 1_000,
+} as const
