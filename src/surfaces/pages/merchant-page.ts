@@ -44,5 +44,11 @@ export function merchantPage(deps: AppDeps): string {
       </p>
     </section>
   `
-  return layout({ title: 'Get paid in USDC · assay', mark: modeMark(deps), main, script: 'merchant', styles: ['styles/merchant.css'] })
+  return layout({
+    title: 'Get paid in USDC · assay',
+    mark: modeMark(deps),
+    main,
+    script: 'merchant',
+    styles: ['styles/desk.css', 'styles/merchant.css'],
+  })
 }

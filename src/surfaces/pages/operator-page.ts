@@ -104,7 +104,7 @@ function Attention({ report }: { report: OperatorReport }) {
     ${
       conditions.length === 0
         ? html`<p><${SmallVerdict} mark="valid" word="nothing" /></p>`
-        : html`<ul class="attention">
+        : html`<ul class="bare attention">
             ${conditions.map((one) => html`<li><${SmallVerdict} mark="invalid" word="act" /> ${one}</li>`)}
           </ul>`
     }

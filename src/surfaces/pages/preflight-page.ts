@@ -29,7 +29,13 @@ export function preflightPage(deps: AppDeps): string {
     </div>
     <${Island} id="desk" component=${PreflightDesk} props=${props} />
   `
-  return layout({ title: 'Preflight · assay', mark: modeMark(deps), main, script: 'preflight', styles: ['styles/preflight.css'] })
+  return layout({
+    title: 'Preflight · assay',
+    mark: modeMark(deps),
+    main,
+    script: 'preflight',
+    styles: ['styles/desk.css', 'styles/preflight.css'],
+  })
 }
 
 /** Metadata of each group of rules, shown before the first report. */

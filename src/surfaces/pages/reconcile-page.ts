@@ -42,5 +42,11 @@ export function reconcilePage(deps: AppDeps): string {
       </p>
     </section>
   `
-  return layout({ title: 'Reconcile · assay', mark: modeMark(deps), main, script: 'reconcile', styles: ['styles/reconcile.css'] })
+  return layout({
+    title: 'Reconcile · assay',
+    mark: modeMark(deps),
+    main,
+    script: 'reconcile',
+    styles: ['styles/desk.css', 'styles/reconcile.css'],
+  })
 }

@@ -90,7 +90,7 @@ function sources(deps: AppDeps, { sources: { store, chain, prices }, head_age_s 
       call.sources.registrations.source === 'fixed_sample' ? 'fixed samples' : 'each registry is asked when a tool needs it',
     ],
   ]
-  return html`<ul class="source-list">
+  return html`<ul class="bare source-list">
     ${rows.map(([name, up, words]) => {
       const [mark, word] =
         up === null ? (['done', 'not watched'] as const) : up ? (['valid', 'answers'] as const) : (['invalid', 'does not answer'] as const)

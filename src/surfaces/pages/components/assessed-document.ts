@@ -103,7 +103,7 @@ function toolDecision(result: Readonly<Record<string, unknown>>, headlines: Tool
 const CHECK_ANSWERS = { good: 'Valid', caution: 'Open', bad: 'Not valid', neutral: 'Not checked' } as const
 
 function CheckList({ checks }: { checks: readonly ReceiptCheck[] }) {
-  return html`<ul class="checks" aria-label="Checks">
+  return html`<ul class="bare checks" aria-label="Checks">
     ${checks.map(
       ({ name, tone, message }) =>
         html`<li class=${markOf(tone)}>

@@ -154,7 +154,7 @@ function BalanceView({ body }: { body: Members }) {
     <dl class="sums">${sums.map((name) => html`<dt>${name}</dt><dd>${amountText(body, name)}</dd>`)}</dl>
     ${
       entries.length > 0 &&
-      html`<div class="scrolls" tabindex="0" role="region" aria-label="Entries">
+      html`<div class="scroll" tabindex="0" role="region" aria-label="Entries">
         <table>
           <thead><tr>${['time', 'what', 'amount'].map((word) => html`<th scope="col">${word}</th>`)}</tr></thead>
           <tbody>

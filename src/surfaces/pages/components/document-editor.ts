@@ -2,6 +2,7 @@ import type { TargetedEvent } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { FindingSeverity } from '../../../pure/protocols/protocol.ts'
 import { Lines } from '../client/preflight/lines.ts'
+import { dropArea } from '../client/files.ts'
 import { html } from '../html.ts'
 import { MarkShape } from './verdict.ts'
 
@@ -40,7 +41,6 @@ type Viewport = { top: number; left: number; height: number } | null
  */
 export function DocumentEditor({ text, marks, target, field, onInput, onFile }: DocumentEditorProps) {
   const [viewport, setViewport] = useState<Viewport>(null)
-  const [dragged, setDragged] = useState(false)
   const under = useRef<HTMLPreElement>(null)
   const lines = useMemo(() => new Lines(text), [text])
   const measure = () => {
@@ -56,25 +56,7 @@ export function DocumentEditor({ text, marks, target, field, onInput, onFile }: 
   useLayoutEffect(() => {
     if (target !== null && field.current !== null) moveTo(field.current, lines, target.mark, under.current)
   }, [target])
-  const over = (event: DragEvent) => {
-    if (event.dataTransfer?.types.includes('Files') !== true) return
-    event.preventDefault()
-    setDragged(true)
-  }
-  const drop = (event: DragEvent) => {
-    setDragged(false)
-    const file = event.dataTransfer?.files[0]
-    if (file === undefined) return
-    event.preventDefault()
-    onFile(file)
-  }
-  return html`<div
-    class=${dragged ? 'editor over' : 'editor'}
-    id="editor"
-    onDragOver=${over}
-    onDragLeave=${() => setDragged(false)}
-    onDrop=${drop}
-  >
+  return html`<div class="editor" id="editor" ...${dropArea(([file]) => file !== undefined && onFile(file))}>
     <${Sheets} lines=${lines} marks=${marks} current=${target?.mark ?? null} viewport=${viewport} under=${under}>
       <textarea
         id="document"

@@ -1,4 +1,5 @@
-import type { TargetedDragEvent, TargetedEvent } from 'preact'
+import type { TargetedEvent } from 'preact'
+import { dropArea } from '../client/files.ts'
 import { html } from '../html.ts'
 
 /** One input of a tool, derived from its JSON Schema on the server (fields.ts). */
@@ -120,19 +121,7 @@ function DocumentDrop({ shared, field }: { shared: object; field: FormField }) {
     }
     if (read.ok) setText(area.querySelector('textarea'), read.text)
   }
-  const mark = (event: TargetedDragEvent<HTMLElement>, over: boolean) => {
-    event.preventDefault()
-    event.currentTarget.classList.toggle('over', over)
-  }
-  return html`<div
-    class="drop"
-    onDragOver=${(event: TargetedDragEvent<HTMLElement>) => mark(event, true)}
-    onDragLeave=${(event: TargetedDragEvent<HTMLElement>) => mark(event, false)}
-    onDrop=${(event: TargetedDragEvent<HTMLElement>) => {
-      mark(event, false)
-      void take(event.currentTarget, event.dataTransfer?.files[0])
-    }}
-  >
+  return html`<div class="drop" ...${dropArea(([file], area) => void take(area, file))}>
     <${TextArea} shared=${shared} field=${field} />
     <p class="drop-row">
       <button type="button" class="plain" onClick=${() => document.getElementById(`file-${name}`)?.click()}>Open a file</button>

@@ -36,7 +36,7 @@ export function Identifier({ value, parts, findings }: IdentifierProps) {
     </div>
     ${
       ordered.length > 0 &&
-      html`<ol class="findings">
+      html`<ol class="bare findings">
         ${ordered.map(
           ({ range, message, expected }) =>
             html`<li data-from=${range?.start}>${message}${expected === null ? '' : ` Expected: ${expected}.`}</li>`,

@@ -96,7 +96,7 @@ function AccountChoice({ account, choose }: AccountChoiceProps) {
     ${
       account === null
         ? html`<p class="hint">The account that you connect is the one that your customers pay. assay sees its address only, and cannot move money.</p>
-            <ul id="wallets" class="wallets">
+            <ul id="wallets" class="bare wallets">
               ${wallets.map(
                 (wallet) => html`<li key=${wallet.uuid}>
                   <button type="button" class="wallet" onClick=${() => void use(wallet)}>

@@ -15,6 +15,7 @@ import {
   type Account,
 } from '../client/merchant/invoices.ts'
 import { usdc } from '../client/pay/record.ts'
+import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
 import { SmallVerdict } from './verdict.ts'
 
@@ -277,9 +278,7 @@ function listActs({ account, merchant, take, read, setMessage, setInvoices, setP
         before = next.next_before
       }
       const text = invoicesCsv(found, (id) => `${site_url}/pay/${id}`)
-      const href = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-      Object.assign(document.createElement('a'), { href, download: 'assay-invoices.csv' }).click()
-      setTimeout(() => URL.revokeObjectURL(href), 60_000)
+      saveFile(new Blob([text], { type: 'text/csv;charset=utf-8' }), 'assay-invoices.csv')
       const cut = found.length >= EXPORTED_MAX ? `, the newest ${EXPORTED_MAX}; the API lists all` : ''
       setMessage(`assay-invoices.csv with ${found.length} invoices is saved by your browser${cut}.`)
     },

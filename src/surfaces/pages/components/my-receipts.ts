@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { isObject, objectsIn } from '../../../pure/is-object.ts'
+import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -62,9 +63,5 @@ export function MyReceipts() {
 
 function download(receipts: readonly Members[]): void {
   const lines = receipts.map((receipt) => JSON.stringify(receipt)).join('\n')
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([lines, '\n'], { type: 'application/jsonl' }))
-  link.download = 'assay-receipts.jsonl'
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveFile(new Blob([lines, '\n'], { type: 'application/jsonl' }), 'assay-receipts.jsonl')
 }

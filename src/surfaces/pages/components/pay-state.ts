@@ -49,7 +49,7 @@ interface Station {
 export function PaySteps({ record, trace }: { record: PayRecord; trace: Trace | null }) {
   const text = usePayText()
   const states = { reached: text('step_done'), here: text('step_now'), ahead: text('step_to_come'), ended: text('step_ended') }
-  return html`<ol class="way">
+  return html`<ol class="bare way">
     ${stationsOf(text, record, trace).map(
       ({ name, state, at_s = null, note = '' }) => html`<li class=${state} aria-current=${state === 'here' ? 'step' : undefined}>
         <b>${name}<span class="heard">${`, ${states[state]}`}</span></b>${at_s !== null && html`<${PayTime} at_s=${at_s} />`}${note !== '' && html`<span>${note}</span>`}
@@ -168,7 +168,7 @@ export function PaymentsReceived({ record }: { record: PayRecord }) {
       payments.length > 0 &&
       html`<div>
         <h2>${text('payments')}</h2>
-        <ol class="arrived">
+        <ol class="bare arrived">
           ${payments.map((paid) => html`<${PaymentItem} key=${paid.tx_hash} paid=${paid} />`)}
         </ol>
       </div>`
@@ -177,7 +177,7 @@ export function PaymentsReceived({ record }: { record: PayRecord }) {
       bank_reports.length > 0 &&
       html`<div>
         <h2>${text('bank_reports')}</h2>
-        <ul class="arrived">${bank_reports.map((report) => html`<li>${report}</li>`)}</ul>
+        <ul class="bare arrived">${bank_reports.map((report) => html`<li>${report}</li>`)}</ul>
         <p class="hint">${text('bank_reports_help')}</p>
       </div>`
     }

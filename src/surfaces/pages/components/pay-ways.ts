@@ -124,7 +124,7 @@ function BrowserWallets({ record, setting, state, has_others }: BrowserWalletsPr
     <h3 id="by-wallet">${text('by_wallet')}</h3>
     <p class="hint">${text('by_wallet_help')}</p>
     ${setting.test_tokens && html`<p class="hint">${text('no_real_money', { chain: chainText(text, record.chain_id) })}</p>`}
-    <ul id="wallets" class="wallets">
+    <ul id="wallets" class="bare wallets">
       ${wallets.map((wallet) => {
         const name = wallet.name || text('nameless_wallet')
         return html`<li key=${wallet.uuid}>

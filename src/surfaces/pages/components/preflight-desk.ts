@@ -308,7 +308,7 @@ function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefine
   const chosen = (name: 'document_type' | 'version') => (event: TargetedEvent<HTMLSelectElement>) =>
     choose({ [name]: event.currentTarget.value })
   return html`<div class="choices">
-    <fieldset class="protocols">
+    <fieldset class="chips protocols">
       <legend>Protocol</legend>
       ${PROTOCOL_IDS.map(
         (id) => html`<label
@@ -396,7 +396,7 @@ function DocumentPaper({ desk, body_bytes }: { desk: Preflight; body_bytes: numb
       onInput=${() => desk.check(desk.choices, false)}
       onFile=${open}
     />
-    <p class="foot">
+    <p class="sheet-foot">
       <span class="hint" id="about-document">At most ${body_bytes / KIB} KiB. Redact secrets first: put [REDACTED] in their place.</span>
       <span class="hint size" id="size">${`${bytes.toLocaleString('en')} bytes`}</span>
     </p>

@@ -37,7 +37,7 @@ export function ReportView({ report, parts, positionOf }: ReportViewProps) {
     </p>
     ${
       report.findings.length > 0 &&
-      html`<ol class="found">
+      html`<ol class="bare found">
         ${report.findings.map((finding) => html`<${FindingItem} finding=${finding} parts=${parts} position=${positionOf(finding)} />`)}
       </ol>`
     }

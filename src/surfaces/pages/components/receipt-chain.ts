@@ -48,7 +48,7 @@ export function ReceiptChain({ graph, assessed, selected, select }: ReceiptChain
         ${graph.edges.map((edge) => html`<${Link} graph=${graph} edge=${edge} />`)}
         ${graph.rows.map(({ entry, lane }, index) => html`<${Node} one=${entry === null ? null : assessed[entry]} lane=${lane} index=${index} />`)}
       </svg>
-      <ol class="receipts" onKeyDown=${moveFocus}>
+      <ol class="bare receipts" onKeyDown=${moveFocus}>
         ${graph.rows.map(({ entry, digest }, index) => {
           const one = entry === null ? undefined : assessed[entry]
           if (entry === null || one === undefined)

@@ -178,7 +178,7 @@ function Remarks({ found: { remarks, remark_count }, names }: { found: FileRemar
   const more = remark_count - remarks.length
   return html`
     <h2 class="small">Findings in the files</h2>
-    <ol class="found">${[...distinct.values()].map((remark) => html`<${Remark} remark=${remark} name=${names[remark.file] ?? ''} />`)}</ol>
+    <ol class="bare found">${[...distinct.values()].map((remark) => html`<${Remark} remark=${remark} name=${names[remark.file] ?? ''} />`)}</ol>
     ${more > 0 && html`<p class="hint">and ${more.toLocaleString('en')} more</p>`}
   `
 }

@@ -14,6 +14,7 @@ import {
   type RowQuery,
 } from '../client/reconcile/messages.ts'
 import type { WorkerClient } from '../client/reconcile/worker-client.ts'
+import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
 import { KeyFacts } from './facts.ts'
 import { countText, FILTER_LABELS, Money, PaymentVerdictMark, VERDICT_ORDER } from './reconcile-result.ts'
@@ -57,7 +58,7 @@ export function ReconcileRows({ summary, worker, announce }: RowsProps) {
         <button type="button" class="plain" id="export-json" onClick=${() => void save('json')}>Save as JSON</button>
       </p>
     </div>
-    <fieldset class="views" id="views">
+    <fieldset class="chips" id="views">
       <legend class="heard">Rows to show</legend>
       ${FILTERS.map((filter) => html`<${FilterChoice} filter=${filter} count=${counts[filter]} chosen=${query.filter} choose=${choose} />`)}
     </fieldset>
@@ -378,10 +379,4 @@ function Detail({ detail: { title, facts, entries }, close }: { detail: RowDetai
       </div>`
     }
   </section>`
-}
-
-function saveFile(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob)
-  Object.assign(document.createElement('a'), { href: address, download: name }).click()
-  setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

@@ -1,4 +1,4 @@
-import type { TargetedDragEvent, TargetedEvent, TargetedSubmitEvent } from 'preact'
+import type { TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { decodeUtf8 } from '../../../pure/documents/strict-json.ts'
 import { isObject } from '../../../pure/is-object.ts'
@@ -8,6 +8,7 @@ import { bringIntoView } from '../client/view.ts'
 import { assessAll, assessDocument, emptyRow, type AssessedDocument, type KeyLists } from '../client/verify/assess.ts'
 import { readDocuments, type GivenDocument } from '../client/verify/documents.ts'
 import { layOutReceipts, type ReceiptGraph } from '../client/verify/graph.ts'
+import { dropArea } from '../client/files.ts'
 import { html } from '../html.ts'
 import { AssessedDocumentView, type ToolHeadlines } from './assessed-document.ts'
 import { ReceiptChain, ReceiptTable } from './receipt-chain.ts'
@@ -254,21 +255,8 @@ function VerifyForm({ desk, sample }: { desk: Verification; sample: VerifyDeskPr
     event.preventDefault()
     void verify(readDocuments(textArea()?.value ?? '', ''))
   }
-  const markDrop = (event: TargetedDragEvent<HTMLElement>, over: boolean) => {
-    event.preventDefault()
-    event.currentTarget.classList.toggle('over', over)
-  }
   return html`<form class="ask" id="verify" onSubmit=${submit}>
-    <div
-      class="field drop"
-      id="drop"
-      onDragOver=${(event: TargetedDragEvent<HTMLElement>) => markDrop(event, true)}
-      onDragLeave=${(event: TargetedDragEvent<HTMLElement>) => markDrop(event, false)}
-      onDrop=${(event: TargetedDragEvent<HTMLElement>) => {
-        markDrop(event, false)
-        void verifyFiles([...(event.dataTransfer?.files ?? [])])
-      }}
-    >
+    <div class="field drop" id="drop" ...${dropArea((files) => void verifyFiles(files))}>
       <label for="given">Receipts <span class="kind">JSON</span></label>
       <textarea id="given" rows="8" aria-describedby="about-given" autocomplete="off" autocapitalize="off" spellcheck=${false}></textarea>
       <p class="hint" id="about-given">
