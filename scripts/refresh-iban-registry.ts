@@ -7,6 +7,7 @@
  *
  * Nothing is written unless every row agrees with itself: structure, length, positions and the registry's own example.
  */
+import { registryColumns } from '../src/pure/datasets/iban-registry.ts'
 import { LAYOUTS } from './support/iban-parts.ts'
 import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
@@ -37,22 +38,6 @@ const SENTINELS: Readonly<Record<string, number>> = {
   YE: 30,
   HN: 28,
   FK: 18,
-}
-
-/** Tab-separated values in which a quoted cell may hold line breaks. */
-function readTabbed(text: string): string[][] {
-  const cells = text.matchAll(/(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\r?\n|$)/g)
-  const table: string[][] = [[]]
-  for (const [, quoted, plain, end] of cells) {
-    table.at(-1)?.push((quoted?.replaceAll('""', '"') ?? plain ?? '').trim())
-    if (end !== '\t') table.push([])
-  }
-  return table
-}
-
-function range(text: string | undefined): [number, number] | null {
-  const match = /^(\d+)\s*-\s*(\d+)$/.exec(text ?? '')
-  return match === null ? null : [Number(match[1]) - 1, Number(match[2])]
 }
 
 function lengthOf(structure: string): number {
@@ -89,24 +74,11 @@ function layout(country: string, length: number, bank: [number, number] | null, 
 }
 
 function registryRows(text: string): Row[] {
-  const lines = new Map<string, string[]>()
-  for (const [label = '', ...cells] of readTabbed(text)) if (!lines.has(label)) lines.set(label, cells)
-  const line = (label: string): string[] => {
-    const cells = lines.get(label)
-    assert(cells !== undefined, `the registry has no line "${label}"`)
-    return cells
-  }
-  const structures = line('BBAN structure')
-  const banks = line('Bank identifier position within the BBAN')
-  const branches = line('Branch identifier position within the BBAN')
-  const lengths = line('IBAN length')
-  const included = line('Country code includes other countries/territories')
-  const examples = line('IBAN electronic format example')
-  return line('IBAN prefix country code (ISO 3166)').map((country, column) => {
-    const structure = structures[column] ?? ''
-    const parts = layout(country, lengthOf(structure), range(banks[column]), range(branches[column]))
-    const territories = included[column]?.match(/\b[A-Z]{2}\b/g) ?? []
-    return { country, structure, length: Number(lengths[column]), parts, territories, registry: true, example: examples[column] ?? '' }
+  const columns = registryColumns(text)
+  if (typeof columns === 'string') throw new Error(columns)
+  return columns.map(({ bank, branch, ...facts }) => {
+    const { country, structure, length, territories, example } = facts
+    return { country, structure, length, parts: layout(country, lengthOf(structure), bank, branch), territories, registry: true, example }
   })
 }
 

@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { domainToUnicode } from 'node:url'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createFeedReader, readFeedFile } from '../../src/adapters/feeds/reader.ts'
 import { createLog } from '../../src/adapters/log/pino.ts'
@@ -14,10 +13,10 @@ import { guardedOpen, systemResolve } from '../../src/adapters/public-https/guar
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { FeedState } from '../../src/ports/datasets.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { COUNTRIES } from '../../src/pure/checks/countries.ts'
 import { checkCurrency } from '../../src/pure/checks/currency.ts'
 import { disposableDomain, rdapServer, readVendorDomain } from '../../src/pure/checks/domains.ts'
 import { checkE164 } from '../../src/pure/checks/e164.ts'
+import { checkIban } from '../../src/pure/checks/iban.ts'
 import { checkIfsc } from '../../src/pure/checks/ifsc.ts'
 import { checkIsbn } from '../../src/pure/checks/isbn.ts'
 import { bindTables, TABLES } from '../../src/pure/datasets/datasets.ts'
@@ -26,13 +25,25 @@ import { createDatasetService, type DatasetService } from '../../src/service/dat
 import { readFeed } from '../../src/service/datasets/feeds.ts'
 import { datasetLimits } from '../../src/service/limits.ts'
 import { clockAt } from '../support/clock-at.ts'
+import {
+  bankNames,
+  bootstrap,
+  currencyLists,
+  domains,
+  ibanRegistry,
+  PHILIPPINES,
+  phonePlans,
+  rangeMessage,
+  suffixList,
+  type Currency,
+  type Rows,
+} from '../support/table-documents.ts'
 
 const DAY = '2026-11-26'
 const clock = clockAt(() => Date.parse(`${DAY}T12:00:00Z`))
 const { log } = createLog('silent', clock)
 
 type Feed = keyof typeof TABLE_FEEDS
-type Rows = Record<string, unknown>[]
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
 let answer: Answer = () => {}
@@ -76,106 +87,6 @@ function readAny(feed: Feed, bounds = { read_ms: 60_000, bytes_max: 3_000_000 })
     open: (address, signal, headers) => guardedOpen(address, { resolve: systemResolve, exempt }, signal, datasetLimits, headers),
   })
   return readFeed({ store: store.datasets, service, reader, clock, log }, feed)
-}
-
-const xml = (text: unknown) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-
-const rowsOf = (id: keyof typeof TABLES) => TABLES[id].bundled().rows as Rows
-
-interface Currency {
-  alpha: string
-  numeric: string | null
-  name: string
-  minor_units: number | null
-  countries: string[]
-  other_entities: string[]
-  withdrawn: string | null
-}
-
-/** Lists one and three in the form of SIX, with an entry for each entity of a currency. */
-function currencyLists(published: string, change: (rows: Currency[]) => Currency[] = (rows) => rows): Record<string, string> {
-  const entries = change(rowsOf('iso4217') as unknown as Currency[]).flatMap((row) => {
-    const names = [...row.countries.map((code) => COUNTRIES.get(code)?.name ?? code), ...row.other_entities]
-    const tag = row.withdrawn === null ? 'CcyNtry' : 'HstrcCcyNtry'
-    const number = row.numeric === null ? '' : `<CcyNbr>${row.numeric}</CcyNbr>`
-    const end = row.withdrawn === null ? `<CcyMnrUnts>${row.minor_units ?? 'N.A.'}</CcyMnrUnts>` : `<WthdrwlDt>${row.withdrawn}</WthdrwlDt>`
-    return (names.length === 0 ? ['ZZ01_Bond Markets Unit'] : names).map(
-      (entity) => `<${tag}><CtryNm>${xml(entity)}</CtryNm><CcyNm>${xml(row.name)}</CcyNm><Ccy>${row.alpha}</Ccy>${number}${end}</${tag}>`,
-    )
-  })
-  const list = (tag: string, table: string) =>
-    `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<ISO_4217 Pblshd="${published}"><${table}>${entries
-      .filter((entry) => entry.startsWith(`<${tag}>`))
-      .join('\n')}</${table}></ISO_4217>\n`
-  return { 'list-one.xml': list('CcyNtry', 'CcyTbl'), 'list-three.xml': list('HstrcCcyNtry', 'HstrcCcyTbl') }
-}
-
-function rangeMessage(change: (rows: Rows) => Rows = (rows) => rows): string {
-  const groups = change(rowsOf('isbn_ranges')).map(({ group, name, ranges }) => {
-    const rules = (ranges as [string, string][]).map(
-      ([first, last]) => `<Rule><Range>${first.padEnd(7, '0')}-${last.padEnd(7, '9')}</Range><Length>${first.length}</Length></Rule>`,
-    )
-    return `<Group><Prefix>${String(group)}</Prefix><Agency>${xml(name)}</Agency><Rules>${rules.join('')}<Rule><Range>9999999-9999999</Range><Length>0</Length></Rule></Rules></Group>`
-  })
-  return `<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE ISBNRangeMessage [ <!ELEMENT MessageDate (#PCDATA) > <!ELEMENT Group (Prefix, Agency, Rules) > ]>
-<ISBNRangeMessage><MessageSource>International ISBN Agency</MessageSource><MessageSerialNumber>11fa4d3a-8c67-4b24-acdb-274cac377fcd</MessageSerialNumber>
-<MessageDate>Thu, 5 Nov 2026 16:45:46 GMT</MessageDate>
-<EAN.UCCPrefixes><EAN.UCC><Prefix>978</Prefix><Agency>International ISBN Agency</Agency><Rules><Rule><Range>0000000-5999999</Range><Length>1</Length></Rule></Rules></EAN.UCC></EAN.UCCPrefixes>
-<RegistrationGroups>${groups.join('\n')}</RegistrationGroups></ISBNRangeMessage>`
-}
-
-function bootstrap(change: (rows: Rows) => Rows = (rows) => rows): string {
-  const services = change(rowsOf('rdap_bootstrap'))
-    .filter(({ origin }) => origin === 'iana')
-    .map(({ tld, url: server_url }) => [[tld], [`http://old.${String(tld)}.example/`, server_url]])
-  return JSON.stringify({ description: 'RDAP bootstrap file', publication: '2026-11-20T20:00:02Z', services, version: '1.0' })
-}
-
-function bankNames(change: (rows: Rows) => Rows = (rows) => rows): string {
-  return JSON.stringify(Object.fromEntries(change(rowsOf('ifsc_banks')).map(({ code, name }) => [code, name])))
-}
-
-function domains(change: (rows: Rows) => Rows = (rows) => rows): string {
-  return `${change(rowsOf('disposable_domains'))
-    .map(({ domain }) => String(domain))
-    .join('\n')}\n`
-}
-
-/** The list as its server sends it: rules in their own alphabet, comments, and remarks behind a rule. */
-function suffixList(change: (rows: Rows) => Rows = (rows) => rows): string {
-  const rows = change(rowsOf('public_suffixes')).map(({ rule, section }) => ({ rule: domainToUnicode(String(rule)), section }))
-  const of = (section: string) =>
-    rows
-      .filter((row) => row.section === section)
-      .map(({ rule }, index) => (index % 100 === 0 ? `\n// Registry ${index} : https://registry.example\n${rule} // remark` : rule))
-      .join('\n')
-  return `// This Source Code Form is subject to the terms of the Mozilla Public
-// License, v. 2.0.
-
-// VERSION: 2026-11-20_08-14-41_UTC
-// COMMIT: 0b6e2a05b1f6d2f0c4b9a4f3b4a1c9d8e7f60512
-
-// ===BEGIN ICANN DOMAINS===
-${of('icann')}
-// ===END ICANN DOMAINS===
-// ===BEGIN PRIVATE DOMAINS===
-${of('private')}
-// ===END PRIVATE DOMAINS===
-`
-}
-
-/** The file of the package, with the plan of Switzerland for a region that does not exist. */
-function phonePlans(change: (rows: Rows) => Rows = (rows) => rows): string {
-  const rows = change(rowsOf('phone_plans')) as { calling_code: string; region: string | null; plan: unknown[] }[]
-  const regions = rows.filter(({ region }) => region !== null)
-  const codes = Map.groupBy(regions, ({ calling_code }) => calling_code)
-  return JSON.stringify({
-    version: 4,
-    country_calling_codes: Object.fromEntries(Array.from(codes, ([code, of]) => [code, of.map(({ region }) => region)])),
-    countries: Object.fromEntries(regions.map(({ region, plan }) => [region, plan])),
-    nonGeographic: Object.fromEntries(rows.filter(({ region }) => region === null).map(({ calling_code, plan }) => [calling_code, plan])),
-  })
 }
 
 const TEST_THALER: Currency = {
@@ -248,6 +159,15 @@ const CASES: Readonly<Record<Feed, FeedCase>> = {
     without: null,
     with: 'throw-away.example',
   },
+  iban_registry: {
+    type: 'text/plain',
+    same: { 'iban-registry.txt': ibanRegistry() },
+    more: { 'iban-registry.txt': ibanRegistry((rows) => [...rows, PHILIPPINES]) },
+    half: { 'iban-registry.txt': ibanRegistry(SENTINEL_FREE('iban_registry')) },
+    check: () => checkIban(PHILIPPINES.example).facts?.parts.map(({ label }) => label) ?? null,
+    without: null,
+    with: ['country', 'check', 'bank', 'account'],
+  },
   phone_plans: {
     type: 'application/json; charset=utf-8',
     same: { 'metadata.max.json': phonePlans() },
@@ -280,7 +200,8 @@ const served =
     if (text === undefined) return void response.writeHead(404).end()
     const etag = `"${createHash('sha256').update(text).digest('hex')}"`
     if (request.headers['if-none-match'] === etag) return void response.writeHead(304).end()
-    response.writeHead(200, { 'content-type': type, etag }).end(text)
+    // Without a charset the file of SWIFT is in Latin-1.
+    response.writeHead(200, { 'content-type': type, etag }).end(type === 'text/plain' ? Buffer.from(text, 'latin1') : text)
   }
 
 for (const [name, one] of Object.entries(CASES)) {
@@ -412,7 +333,7 @@ test('a list of suffixes with a broken section, a rule in no section or none of 
   ]
   for (const [detail, text] of lies) {
     assert.notEqual(text, whole)
-    answer = served({ 'public_suffix_list.dat': text }, 'text/plain')
+    answer = served({ 'public_suffix_list.dat': text }, 'text/plain; charset=utf-8')
     const state = await read('public_suffixes')
     assert.deepEqual([['failed', 'refused'].includes(state.outcome), detail.test(state.detail)], [true, true], state.detail)
   }
@@ -441,4 +362,24 @@ test('metadata of phone numbers with a pattern that could run for long, or in an
   }
   answer = served({ 'metadata.max.json': withPattern('[2-9]\\d{8}') }, 'application/json')
   assert.equal((await read('phone_plans')).outcome, 'updated')
+})
+
+test('a registry of IBANs in which a format changed or an example is wrong is refused; without a mirror the feed is not read', async () => {
+  const of = (country: string, change: Record<string, unknown>) =>
+    ibanRegistry((rows) => rows.map((row) => (row['country'] === country ? { ...row, ...change } : row)))
+  const lies: [RegExp, string][] = [
+    [/The format of DE has changed/, of('DE', { structure: '8!n10!c' })],
+    [/The format of GB has changed/, of('GB', { parts: 'bank:5 branch:5 account:8' })],
+    [/does not have the form/, of('NO', { example: 'NO9386011117948' })],
+    [/does not have the form/, of('NO', { length: 16 })],
+    [/no line "IBAN length"/, ibanRegistry().replace('IBAN length', 'Length')],
+    [/FR is missing/, ibanRegistry((rows) => rows.filter(({ country }) => country !== 'FR'))],
+  ]
+  for (const [detail, text] of lies) {
+    answer = served({ 'iban-registry.txt': text }, 'text/plain')
+    const state = await read('iban_registry')
+    assert.deepEqual([['failed', 'refused'].includes(state.outcome), detail.test(state.detail)], [true, true], state.detail)
+  }
+  const reader = createFeedReader({ mirror: '', open: () => assert.fail('nothing is fetched') })
+  assert.equal((await reader.read('iban_registry', null, DAY)).kind, 'absent')
 })

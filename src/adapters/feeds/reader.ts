@@ -170,7 +170,7 @@ async function readDocument(
   collector: FeedCollector,
   bytes_max: number,
 ): Promise<ReturnType<DocumentParser['finish']>> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decoder = new TextDecoder(document.encoding ?? 'utf-8', { fatal: true })
   const parser = parseDocument(document, datasetLimits.element_chars, collector)
   let bytes = 0
   for await (const piece of stream as AsyncIterable<Uint8Array>) {

@@ -191,7 +191,7 @@ interface IbanFormat {
   national: NationalRule | null
 }
 
-interface IbanRow {
+export interface IbanRow {
   country: string
   /** Of the BBAN, in the notation of the registry, for example 4!n4!n12!c. */
   structure: string
@@ -224,16 +224,14 @@ function fitsItself(row: IbanRow): boolean {
   return Number.parseInt(expectedCheck(example), 10) === Number.parseInt(example.slice(2, 4), 10)
 }
 
-/**
- * Formats by country. The registry of SWIFT is a text file behind a form and has known faults, so a newer one comes by an import of the
- * table that scripts/refresh-iban-registry.ts makes of it.
- */
+/** Formats by country. The registry of SWIFT is a text file behind a form, so a newer one comes from a mirror or an import. */
 export const IBAN_REGISTRY = referenceTable(
   {
     id: 'iban_registry',
-    source_urls: [],
+    source_urls: ['https://www.swift.com/standards/data-standards/iban-international-bank-account-number'],
     licence: 'SWIFT IBAN Registry, facts; unofficial countries: MIT (mdomke/schwifty)',
     limit_days: 200,
+    undated: true,
     rows_min: 100,
     rows_max: 150,
     removed_share_max: 0.02,

@@ -201,6 +201,8 @@ export interface FeedDocument {
   file: string
   /** XML is read element by element, other documents as a whole. */
   format: 'xml' | 'json' | 'text'
+  /** UTF-8 if it is left out. */
+  encoding?: 'latin1'
   /** Name of the root element of XML, without which the document is incomplete. */
   root: string
   /** Names of the elements of XML that are rows. */

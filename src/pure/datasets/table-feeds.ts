@@ -2,10 +2,12 @@ import { COUNTRIES } from '../checks/countries.ts'
 import { ISO4217 } from '../checks/currency.ts'
 import { DISPOSABLE_DOMAINS, PUBLIC_SUFFIXES, RDAP_BOOTSTRAP } from '../checks/domains.ts'
 import { METADATA_VERSION, PHONE_PLANS, planRows } from '../checks/e164.ts'
+import { IBAN_REGISTRY, type IbanRow } from '../checks/iban.ts'
 import { IFSC_BANKS } from '../checks/ifsc.ts'
 import { ISBN_RANGES } from '../checks/isbn.ts'
 import { isObject } from '../is-object.ts'
 import type { FeedCollector, FeedDefinition, Snapshot } from './definition.ts'
+import { hasPart, plainParts, registryColumns } from './iban-registry.ts'
 import { openingAttribute, textOf } from './list-xml.ts'
 import type { ReferenceTable } from './table.ts'
 
@@ -318,6 +320,32 @@ function readPlans(text: string, retrieved_at: string): ReturnType<typeof snapsh
   return snapshotOf(PHONE_PLANS, { source, source_version: `file of ${retrieved_at}`, published_at: retrieved_at, retrieved_at, rows })
 }
 
+/** A new country gets plain parts. A format that changed is refused: reviewed parts and national check digits depend on it. */
+function readRegistry(text: string, retrieved_at: string): ReturnType<typeof snapshotOf> | string {
+  const columns = registryColumns(text)
+  if (typeof columns === 'string') return columns
+  const release = IBAN_REGISTRY.bundled().rows as IbanRow[]
+  const rows: IbanRow[] = []
+  for (const column of columns) {
+    const { bank, branch, country, structure, length, territories, example } = column
+    const known = release.find((row) => row.registry && row.country === country)
+    const same =
+      known === undefined || (known.structure === structure && hasPart(known.parts, 'bank', bank) && hasPart(known.parts, 'branch', branch))
+    if (!same)
+      return `The format of ${country} has changed: its parts must be reviewed (scripts/refresh-iban-registry.ts), then import the table.`
+    const parts = known?.parts ?? plainParts(column)
+    rows.push({ country, structure, length, parts, territories, registry: true, example })
+  }
+  const unofficial = release.filter((row) => !row.registry && !rows.some(({ country }) => country === row.country))
+  return snapshotOf(IBAN_REGISTRY, {
+    source: 'SWIFT IBAN Registry (text file); countries that are not members, and parts: of the release',
+    source_version: `text file of ${retrieved_at}`,
+    published_at: retrieved_at,
+    retrieved_at,
+    rows: [...rows, ...unofficial].sort((one, other) => (one.country < other.country ? -1 : 1)),
+  })
+}
+
 const WHOLE = { root: '', elements: [], optional: true } as const
 
 export const TABLE_FEEDS = {
@@ -374,6 +402,18 @@ export const TABLE_FEEDS = {
     bytes_max: 4_000_000,
     datasets: ['disposable_domains'],
     collect: wholeDocument(readDomains),
+  },
+  iban_registry: {
+    ...WHOLE,
+    // The file is behind a form, so it comes from a mirror or an import.
+    url: null,
+    file: 'iban-registry.txt',
+    format: 'text',
+    encoding: 'latin1',
+    // 40 kB in 2026.
+    bytes_max: 1_000_000,
+    datasets: ['iban_registry'],
+    collect: wholeDocument(readRegistry),
   },
   phone_plans: {
     ...WHOLE,
