@@ -1,8 +1,8 @@
 /**
  * Definition of protocols. Each has a folder `src/pure/protocols/<id>/`:
  *
- * - `index.ts` calls `defineProtocol<View>({ id, versions, types, recognises, detect, view, rules, … })`;
- * - `view.ts` detects type and version, and collects the parts of a document that the rules read;
+ * - `index.ts` calls `defineProtocol({ id, title, not_checked, ...READER, rules })`;
+ * - `view.ts` has the `DocumentReader<View>`: it detects type and version, and collects the parts of a document that the rules read;
  * - `rules-*.ts` export tables of rules by their code.
  *
  * ```ts
@@ -165,31 +165,39 @@ export interface VersionSpan {
   until?: string
 }
 
-interface ProtocolDescription {
-  id: ProtocolId
-  title: string
+/** Documents of a protocol: its versions and types, and how to recognise them. */
+interface DocumentForms {
   /** Newest first. */
   versions: readonly string[]
   types: readonly string[]
   /** Types of documents that callers may state, or that are recognised, without any rules about them. */
   uncovered?: readonly UncoveredType[]
-  /** Versions of the types that not every version has. */
-  spans?: Readonly<Record<string, VersionSpan>>
   /** Returns the page of a version for a reference of a rule; the reference itself where there is one page for all versions. */
   specForVersion?(spec: SpecReference, version: string): SpecReference
   /** Returns the version of the rules for a version as callers write it, where that is not its own name. */
   readVersion?(text: string): string
-  /** Properties that no rule checks, in short phrases. */
-  not_checked: readonly string[]
-  /** The rule that reports secrets, instead of the common one. */
-  secret_rule?: string
   /** Returns whether the document can only be of this protocol; used to name the right protocol if another one was chosen. */
   recognises(document: JsonCursor): boolean
   detect(document: JsonCursor): Detection
 }
 
-interface ProtocolDefinition<View> extends ProtocolDescription {
+/** Everything of a protocol that reads documents; its rules read the view. */
+export interface DocumentReader<View> extends DocumentForms {
   view(context: RuleContext): View
+}
+
+interface ProtocolDescription extends DocumentForms {
+  id: ProtocolId
+  title: string
+  /** Versions of the types that not every version has. */
+  spans?: Readonly<Record<string, VersionSpan>>
+  /** Properties that no rule checks, in short phrases. */
+  not_checked: readonly string[]
+  /** The rule that reports secrets, instead of the common one. */
+  secret_rule?: string
+}
+
+interface ProtocolDefinition<View> extends ProtocolDescription, DocumentReader<View> {
   rules: readonly RuleTable<View>[]
 }
 

@@ -1,5 +1,5 @@
 import { defineProtocol } from '../protocol.ts'
-import { A2A_VERSIONS, detectA2a, isA2aDocument, versionOfRules, UNCOVERED_TYPES, collectA2aView, type A2aView, a2aSpecAt } from './view.ts'
+import { A2A_READER } from './view.ts'
 import { CAPABILITY_RULES, CARD_RULES, SKILL_RULES } from './rules-card.ts'
 import { INTERFACE_RULES } from './rules-interfaces.ts'
 import { REQUIREMENT_RULES, SCHEME_RULES } from './rules-security.ts'
@@ -10,18 +10,11 @@ import { TRUST_RULES } from './rules-trust.ts'
  * 1.0 have their own shape; older ones declare their version or are checked by 0.2, the least strict one. Deviations that published
  * examples have, such as modes that are not media types, draw a warning.
  */
-export const A2A = defineProtocol<A2aView>({
+export const A2A = defineProtocol({
   id: 'a2a',
   title: 'Agent2Agent',
-  versions: A2A_VERSIONS,
-  types: ['agent_card'],
-  uncovered: UNCOVERED_TYPES,
-  readVersion: versionOfRules,
+  ...A2A_READER,
   not_checked: ['signatures', 'reachability of URLs', 'messages and tasks', 'whether the agent does what it says'],
   secret_rule: 'A2A-034',
-  recognises: isA2aDocument,
-  detect: detectA2a,
-  specForVersion: a2aSpecAt,
-  view: collectA2aView,
   rules: [CARD_RULES, INTERFACE_RULES, CAPABILITY_RULES, SKILL_RULES, SCHEME_RULES, REQUIREMENT_RULES, TRUST_RULES],
 })

@@ -1,5 +1,5 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, ReportFinding, Detection, UncoveredType, ProtocolId, SpecReference } from '../protocol.ts'
+import type { RuleContext, ReportFinding, Detection, UncoveredType, ProtocolId, SpecReference, DocumentReader } from '../protocol.ts'
 import { expectTypeIfPresent, type JsonType } from '../kit/expect.ts'
 import { cutText } from '../../cut-text.ts'
 import { isJsonRpcRequest } from '../coverage.ts'
@@ -54,7 +54,7 @@ export const PROTO_KINDS = [
 
 export const FLOWS = ['authorizationCode', 'clientCredentials', 'implicit', 'password', 'deviceCode'] as const
 
-export function collectA2aView(context: RuleContext): A2aView {
+function collectA2aView(context: RuleContext): A2aView {
   const card = unwrapCard(context.document)
   const is_v1 = context.atLeast('1.0')
   const skills = card.objects('skills')
@@ -178,8 +178,6 @@ export function expectTypeOrUnset(error: ReportFinding, cursor: JsonCursor, kind
 }
 
 /** Newest first. 0.2 means 0.2.0 to 0.2.4, whose cards do not state their version. */
-export const A2A_VERSIONS = ['1.0', '0.3', '0.2.5', '0.2'] as const
-
 /** The card itself: the method for extended cards wraps it into JSON-RPC. */
 function unwrapCard(document: JsonCursor): JsonCursor {
   return document.has('jsonrpc') ? document.get('result') : document
@@ -187,7 +185,7 @@ function unwrapCard(document: JsonCursor): JsonCursor {
 
 const USUAL = ['url', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'protocolVersion', 'preferredTransport']
 
-export function isA2aDocument(document: JsonCursor): boolean {
+function isA2aDocument(document: JsonCursor): boolean {
   const card = unwrapCard(document)
   if (at(card, 'supportedInterfaces').present) return true
   return card.has('skills') && USUAL.filter((name) => at(card, name).present).length >= 2
@@ -218,7 +216,7 @@ function isEvent(document: JsonCursor): boolean {
 }
 
 /** Documents of the protocol that no rule looks at. */
-export const UNCOVERED_TYPES: readonly UncoveredType[] = [
+const UNCOVERED_TYPES: readonly UncoveredType[] = [
   { type: 'request', recognises: isJsonRpcRequest },
   { type: 'error', recognises: (document) => document.has('jsonrpc') && document.has('error') && !document.has('result') },
   { type: 'task_list', recognises: (document) => unwrapCard(document).get('tasks').kind === 'array' },
@@ -226,15 +224,6 @@ export const UNCOVERED_TYPES: readonly UncoveredType[] = [
   { type: 'task', recognises: isTask },
   { type: 'message', recognises: isMessage },
 ]
-
-/** Returns the version of the rules for one with a patch number. */
-export function versionOfRules(text: string): string {
-  return parseVersion(text).declared === undefined ? parseVersion(text).version : text
-}
-
-export function detectA2a(document: JsonCursor): Detection {
-  return { type: 'agent_card', ...detectVersion(unwrapCard(document)) }
-}
 
 /** Members of older cards that came together with protocolVersion, or after it. */
 const LATER = ['preferredTransport', 'additionalInterfaces', 'signatures']
@@ -342,10 +331,22 @@ const OLD_SECTIONS: ReadonlyMap<string, string> = new Map([
 const OLD_PAGES: Readonly<Record<string, string>> = { '0.3': 'v0.3.0', '0.2.5': 'v0.2.5', '0.2': 'v0.2.0' }
 
 /** The page of the version that a card is of. */
-export function a2aSpecAt({ url, section }: SpecReference, version: string): SpecReference {
+function a2aSpecAt({ url, section }: SpecReference, version: string): SpecReference {
   const page = OLD_PAGES[version]
   if (page === undefined) return { url, section }
   if (url.includes('/v0.3.0/')) return { url: url.replace('v0.3.0', page), section }
   const old = OLD_SECTIONS.get(section)
   return !url.includes('/latest/') || old === undefined ? { url, section } : { url: url.replace('latest', page), section: old }
+}
+
+export const A2A_READER: DocumentReader<A2aView> = {
+  versions: ['1.0', '0.3', '0.2.5', '0.2'],
+  types: ['agent_card'],
+  uncovered: UNCOVERED_TYPES,
+  // A version may have a patch number.
+  readVersion: (text) => (parseVersion(text).declared === undefined ? parseVersion(text).version : text),
+  recognises: isA2aDocument,
+  detect: (document) => ({ type: 'agent_card', ...detectVersion(unwrapCard(document)) }),
+  specForVersion: a2aSpecAt,
+  view: collectA2aView,
 }

@@ -1,11 +1,10 @@
 import { defineProtocol } from '../protocol.ts'
-import { detectAcp, isAcpDocument, isAcpCart, isAcpRequest, collectAcpView, type AcpView } from './view.ts'
+import { ACP_READER } from './view.ts'
 import { DISCOUNT_RULES, MONEY_RULES } from './rules-money.ts'
 import { DOCUMENT_RULES } from './rules-documents.ts'
 import { FULFILLMENT_RULES, LINE_RULES } from './rules-lines.ts'
 import { MESSAGE_RULES, SESSION_RULES, NESTED_RULES } from './rules-session.ts'
 import { PAYMENT_RULES } from './rules-payment.ts'
-import { ACP_TYPES, ACP_VERSIONS, acpSpecAt } from './versions.ts'
 
 /**
  * Agentic Commerce Protocol, versions 2025-09-29 to 2026-04-17 (published schemas and proposals, read 2026-11-21): checkout sessions,
@@ -13,24 +12,13 @@ import { ACP_TYPES, ACP_VERSIONS, acpSpecAt } from './versions.ts'
  * inferred from their shape, or the newest that fits is assumed, with a warning. The specification has no formula for totals: every sum
  * that official examples use is accepted.
  */
-export const ACP = defineProtocol<AcpView>({
+export const ACP = defineProtocol({
   id: 'acp',
   title: 'Agentic Commerce Protocol',
-  versions: ACP_VERSIONS,
-  types: ACP_TYPES,
-  uncovered: [
-    { type: 'request', recognises: isAcpRequest },
-    { type: 'cart', recognises: isAcpCart },
-    { type: 'feed', recognises: (document) => document.has('products') },
-    { type: 'authentication_session', recognises: () => false },
-  ],
+  ...ACP_READER,
   spans: { discovery: { since: '2026-04-17' }, feed_product: { since: '2026-04-17' } },
   not_checked: ['request signatures', 'payment credentials', 'prices and tax rates', 'reachability of URLs', 'live state'],
   secret_rule: 'ACP-041',
-  recognises: isAcpDocument,
-  detect: detectAcp,
-  specForVersion: acpSpecAt,
-  view: collectAcpView,
   rules: [
     SESSION_RULES,
     MONEY_RULES,

@@ -1,7 +1,17 @@
 import { expectReference } from '../kit/expect.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, ReportFinding, Detection } from '../protocol.ts'
-import { ACP_VERSIONS, CLOSED_SETS, type AcpVersion, type ClosedSets, ERROR_TYPES, JANUARY_NEW, type AcpType } from './versions.ts'
+import type { RuleContext, ReportFinding, Detection, DocumentReader } from '../protocol.ts'
+import {
+  ACP_TYPES,
+  ACP_VERSIONS,
+  acpSpecAt,
+  CLOSED_SETS,
+  type AcpVersion,
+  type ClosedSets,
+  ERROR_TYPES,
+  JANUARY_NEW,
+  type AcpType,
+} from './versions.ts'
 import { isJsonRpcRequest } from '../coverage.ts'
 import { readDateVersion } from '../kit/dates.ts'
 
@@ -53,7 +63,7 @@ export interface AcpView {
   added: AddedMembers
 }
 
-export function collectAcpView(context: RuleContext): AcpView {
+function collectAcpView(context: RuleContext): AcpView {
   const body = unwrapBody(context.document)
   const version = ACP_VERSIONS.find((one) => one === context.version) ?? ACP_VERSIONS[0]
   const isSession = context.type === 'checkout_session'
@@ -223,7 +233,7 @@ export function isEventOrder(order: JsonCursor): boolean {
 }
 
 /** Returns whether a document can only be of ACP. Errors and feeds have no distinguishing member. */
-export function isAcpDocument(document: JsonCursor): boolean {
+function isAcpDocument(document: JsonCursor): boolean {
   const body = unwrapBody(document)
   if (body.has('ucp')) return false
   if (body.has('line_items') && body.has('totals') && body.has('fulfillment_options')) return true
@@ -256,7 +266,7 @@ const ANSWERED = [
 ]
 
 /** Requests to create, update, complete or cancel a session: they have no id, no status and no totals. */
-export function isAcpRequest(document: JsonCursor): boolean {
+function isAcpRequest(document: JsonCursor): boolean {
   if (isJsonRpcRequest(document)) return true
   return [...ASKED, 'intent_trace'].some((name) => document.has(name)) && !ANSWERED.some((name) => document.has(name))
 }
@@ -272,12 +282,12 @@ const NO_CART = [
   'capabilities',
 ]
 
-export function isAcpCart(document: JsonCursor): boolean {
+function isAcpCart(document: JsonCursor): boolean {
   const body = unwrapBody(document)
   return ['id', 'line_items', 'totals'].every((name) => body.has(name)) && !NO_CART.some((name) => body.has(name))
 }
 
-export function detectAcp(document: JsonCursor): Detection {
+function detectAcp(document: JsonCursor): Detection {
   const body = unwrapBody(document)
   const type = detectType(body)
   switch (type) {
@@ -375,4 +385,19 @@ function inferOldVersion(body: JsonCursor, lines: readonly JsonCursor[]): Shape 
     isDecember || body.has('payment_provider') || lines.some((line) => line.has('base_amount') || line.get('item').has('quantity'))
   if (!isOld) return { version: '2026-04-17', version_source: 'assumed' }
   return { version: options.length > 0 ? '2025-12-12' : '2026-01-16', version_source: 'assumed' }
+}
+
+export const ACP_READER: DocumentReader<AcpView> = {
+  versions: ACP_VERSIONS,
+  types: ACP_TYPES,
+  uncovered: [
+    { type: 'request', recognises: isAcpRequest },
+    { type: 'cart', recognises: isAcpCart },
+    { type: 'feed', recognises: (document) => document.has('products') },
+    { type: 'authentication_session', recognises: () => false },
+  ],
+  recognises: isAcpDocument,
+  detect: detectAcp,
+  specForVersion: acpSpecAt,
+  view: collectAcpView,
 }

@@ -5,7 +5,7 @@ import { CONSTRAINT_RULES, OPEN_RULES } from './rules-open.ts'
 import { ENVELOPE_RULES, TIME_RULES } from './rules-envelope.ts'
 import { LEGACY_RULES } from './rules-legacy.ts'
 import { LIMIT_RULES, PAYEE_RULES } from './rules-limits.ts'
-import { AP2_VERSIONS, detectAp2, isAp2Document, collectAp2View, type Ap2View, ap2SpecAt } from './view.ts'
+import { AP2_READER } from './view.ts'
 
 const UNTIL_0_1 = ['intent_mandate', 'cart_mandate', 'legacy_payment_mandate'] as const
 const SINCE_0_2 = AP2_TYPES.filter((type) => ![...UNTIL_0_1, 'mandates', 'unknown'].includes(type))
@@ -15,11 +15,10 @@ const SINCE_0_2 = AP2_TYPES.filter((type) => ![...UNTIL_0_1, 'mandates', 'unknow
  * alone, with their token, or several together such as a chain. Signatures, key bindings and counts of earlier payments are not verified.
  * Redacted and undisclosed values never cause an error.
  */
-export const AP2 = defineProtocol<Ap2View>({
+export const AP2 = defineProtocol({
   id: 'ap2',
   title: 'Agent Payments Protocol',
-  versions: AP2_VERSIONS,
-  types: AP2_TYPES,
+  ...AP2_READER,
   spans: {
     ...Object.fromEntries(SINCE_0_2.map((type) => [type, { since: '0.2' }])),
     ...Object.fromEntries(UNTIL_0_1.map((type) => [type, { until: '0.1' }])),
@@ -32,10 +31,6 @@ export const AP2 = defineProtocol<Ap2View>({
     'live state',
   ],
   secret_rule: 'AP2-012',
-  recognises: isAp2Document,
-  detect: detectAp2,
-  specForVersion: ap2SpecAt,
-  view: collectAp2View,
   rules: [
     ENVELOPE_RULES,
     CHECKOUT_RULES,

@@ -1,12 +1,9 @@
 import { decodeJsonObject, PRIVATE_JWK_MEMBERS } from '../kit/keys.ts'
 import { expectTypeIfPresent } from '../kit/expect.ts'
 import { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference, ReportFinding } from '../protocol.ts'
+import type { RuleContext, Detection, SpecReference, ReportFinding, DocumentReader } from '../protocol.ts'
 import { type Disclosed, AP2_TYPES, findMandates, isOfV01, VCT, type Ap2Type, type Ap2Mandate } from './mandates.ts'
 import { collectLimits, type Constraint, type MandateLimits } from './values.ts'
-
-/** Newest first. */
-export const AP2_VERSIONS = ['0.2', '0.1'] as const
 
 export const CHECKOUTS = ['checkout_mandate', 'mandates'] as const satisfies Ap2Type[]
 export const PAYMENTS = ['payment_mandate', 'mandates'] as const satisfies Ap2Type[]
@@ -61,13 +58,8 @@ export interface Ap2View {
   checkouts: Checkout[]
 }
 
-export function isAp2Document(document: JsonCursor): boolean {
-  const { mandates } = findMandates(document)
-  return mandates.length > 0
-}
-
 /** One mandate gives its own type; the version is that of the newest one in the document. */
-export function detectAp2(document: JsonCursor): Detection {
+function detectAp2(document: JsonCursor): Detection {
   const { mandates } = findMandates(document)
   const [first, ...others] = mandates
   if (first === undefined) return { type: 'unknown', version: '0.2', version_source: 'assumed' }
@@ -78,7 +70,7 @@ export function detectAp2(document: JsonCursor): Detection {
   return { type, version: '0.2', version_source: isDeclared ? 'declared' : 'inferred' }
 }
 
-export function collectAp2View(context: RuleContext): Ap2View {
+function collectAp2View(context: RuleContext): Ap2View {
   const found = findMandates(context.document)
   const { tokens, disclosed } = found
   const mandates = applyStatedType(context, found.mandates)
@@ -215,7 +207,7 @@ export const ISSUE_BUDGET: SpecReference = {
 }
 
 /** Version 0.1 had one page; its mandates are written down as code. */
-export function ap2SpecAt(spec: SpecReference, version: string): SpecReference {
+function ap2SpecAt(spec: SpecReference, version: string): SpecReference {
   if (version !== '0.1' || !spec.url.startsWith(`${REPOSITORY}/v0.2.0/`)) return spec
   return { url: `${REPOSITORY}/v0.1.0/docs/specification.md`, section: spec.section }
 }
@@ -228,4 +220,13 @@ export function paymentObjects(error: ReportFinding, view: Ap2View, name: string
     if (type === 'open_payment_mandate') expectTypeIfPresent(error, cursor, 'object')
     return cursor.kind === 'object' ? [cursor] : []
   })
+}
+
+export const AP2_READER: DocumentReader<Ap2View> = {
+  versions: ['0.2', '0.1'],
+  types: AP2_TYPES,
+  recognises: (document) => findMandates(document).mandates.length > 0,
+  detect: detectAp2,
+  specForVersion: ap2SpecAt,
+  view: collectAp2View,
 }

@@ -1,5 +1,5 @@
 import { defineProtocol } from '../protocol.ts'
-import { detectMcp, isMcpDocument, MCP_TYPES, MCP_VERSIONS, collectMcpView, type McpView, mcpSpecAt } from './view.ts'
+import { MCP_READER } from './view.ts'
 import { CONTENT_RULES, NESTED_RULES } from './rules-content.ts'
 import { DATA_RULES, RESULT_RULES } from './rules-results.ts'
 import { ENVELOPE_RULES } from './rules-envelope.ts'
@@ -11,16 +11,10 @@ import { SCHEMA_RULES, TOOL_RULES } from './rules-tools.ts'
  * 2026-07-28 the rules of 2025-11-25 apply. Documents of x402, UCP and ACP inside are checked by the rules of those protocols. Members that
  * older servers may use differently draw a warning at most.
  */
-export const MCP = defineProtocol<McpView>({
+export const MCP = defineProtocol({
   id: 'mcp',
   title: 'Model Context Protocol',
-  versions: MCP_VERSIONS,
-  types: MCP_TYPES,
-  uncovered: [
-    // MCP-005 speaks of requests where an answer was meant; only a caller who states them gets no verdict.
-    { type: 'request', recognises: () => false },
-    { type: 'notification', recognises: () => false },
-  ],
+  ...MCP_READER,
   spans: {
     initialize: { until: '2025-11-25' },
     discover: { since: '2026-07-28' },
@@ -28,9 +22,5 @@ export const MCP = defineProtocol<McpView>({
     batch: { since: '2025-03-26', until: '2025-03-26' },
   },
   not_checked: ['requests', 'reachability of URLs', 'what tools do', 'tasks', 'live state'],
-  recognises: isMcpDocument,
-  detect: detectMcp,
-  specForVersion: mcpSpecAt,
-  view: collectMcpView,
   rules: [ENVELOPE_RULES, RESULT_RULES, TOOL_RULES, SCHEMA_RULES, CONTENT_RULES, DATA_RULES, NESTED_RULES],
 })

@@ -1,5 +1,5 @@
 import { type JsonCursor, NO_LITERALS } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference } from '../protocol.ts'
+import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
 import { declaredVersion } from '../kit/dates.ts'
 import { readProtocolDocument } from '../read-document.ts'
 import { containsRedaction } from '../kit/expect.ts'
@@ -51,7 +51,7 @@ export interface McpView {
   implementations: JsonCursor[]
 }
 
-export function collectMcpView(context: RuleContext): McpView {
+function collectMcpView(context: RuleContext): McpView {
   const { document } = context
   const messages = (document.kind === 'array' ? document.objects() : [document]).map((cursor) => ({
     cursor,
@@ -138,7 +138,7 @@ function unwrapResult(message: JsonCursor): JsonCursor {
 }
 
 /** Returns whether a document can only be of MCP: a message without a body of another protocol, or a result with MCP's members. */
-export function isMcpDocument(document: JsonCursor): boolean {
+function isMcpDocument(document: JsonCursor): boolean {
   if (document.kind === 'array') return document.items().some((item) => item.has('jsonrpc'))
   if (document.has('jsonrpc')) return !isA2aResult(document.get('result'))
   const first = (name: string) => document.items(name)[0]
@@ -156,7 +156,7 @@ function isA2aResult(result: JsonCursor): boolean {
   return isOld || result.get('task', 'status').kind === 'object' || result.get('message', 'messageId').present
 }
 
-export function detectMcp(document: JsonCursor): Detection {
+function detectMcp(document: JsonCursor): Detection {
   if (document.kind === 'array') return { type: 'batch', ...detectBatchVersion(document) }
   const result = unwrapResult(document)
   if (document.has('error') && !document.has('result')) return { type: 'error', ...detectErrorVersion(document.get('error')) }
@@ -363,11 +363,25 @@ export const X402_OVER_MCP: SpecReference = {
 const WITHOUT_SCHEMA_PAGE: ReadonlySet<string> = new Set(['2025-03-26', '2024-11-05'])
 
 /** The same page as published for another version. Pages about the change of one version stay as they are. */
-export function mcpSpecAt(spec: SpecReference, version: string): SpecReference {
+function mcpSpecAt(spec: SpecReference, version: string): SpecReference {
   const { url, section } = spec
   if (url === LIFECYCLE.url && version < '2025-11-25') return { url: url.replace('2025-11-25', version), section }
   if (!url.includes('/specification/2026-07-28/') || version === '2026-07-28') return spec
   if (url.endsWith('/schema') && WITHOUT_SCHEMA_PAGE.has(version))
     return { url: `https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/${version}/schema.ts`, section }
   return { url: url.replace('2026-07-28', version).replace('/transports/streamable-http', '/transports'), section }
+}
+
+export const MCP_READER: DocumentReader<McpView> = {
+  versions: MCP_VERSIONS,
+  types: MCP_TYPES,
+  uncovered: [
+    // MCP-005 speaks of requests where an answer was meant; only a caller who states them gets no verdict.
+    { type: 'request', recognises: () => false },
+    { type: 'notification', recognises: () => false },
+  ],
+  recognises: isMcpDocument,
+  detect: detectMcp,
+  specForVersion: mcpSpecAt,
+  view: collectMcpView,
 }

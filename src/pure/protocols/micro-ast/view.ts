@@ -1,7 +1,7 @@
 import { buildParentTree, type ParentTree } from '../kit/expect.ts'
 import { hostOfUrl } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, SpecReference } from '../protocol.ts'
+import type { RuleContext, SpecReference, DocumentReader } from '../protocol.ts'
 
 export const NODE_TYPES = ['category', 'product', 'variant', 'offer', 'policy'] as const
 
@@ -36,7 +36,7 @@ export interface CatalogueView {
   actions: readonly { cursor: JsonCursor; node: CatalogueNode }[]
 }
 
-export function collectCatalogueView(context: RuleContext): CatalogueView {
+function collectCatalogueView(context: RuleContext): CatalogueView {
   const { document } = context
   const nodes = document
     .items('nodes')
@@ -81,4 +81,12 @@ export function ancestorsOf({ nodes, by_id }: CatalogueView, counts: (node: Cata
 /** A section of docs/micro-ast.md; the address is that of the rules, under the origin of the service. */
 export function microAstSpec(section: string): SpecReference {
   return { url: '/v1/protocols/rules?protocol=micro-ast', section }
+}
+
+export const MICRO_AST_READER: DocumentReader<CatalogueView> = {
+  versions: ['1.0'],
+  types: ['catalogue'],
+  recognises: (document) => document.has('micro_ast'),
+  detect: (document) => ({ type: 'catalogue', version: '1.0', version_source: document.has('micro_ast') ? 'declared' : 'assumed' }),
+  view: collectCatalogueView,
 }

@@ -1,5 +1,5 @@
 import { defineProtocol } from '../protocol.ts'
-import { detectUcp, isUcpDocument, isUcpRequest, UCP_TYPES, UCP_VERSIONS, collectUcpView, type UcpView, ucpSpecAt } from './view.ts'
+import { UCP_READER } from './view.ts'
 import { CATALOG_RULES, CHECKOUT_RULES, MESSAGE_RULES } from './rules-checkout.ts'
 import { ENVELOPE_RULES, SERVICE_RULES, NAME_RULES } from './rules-envelope.ts'
 import { HANDLER_RULES, KEY_RULES, PAYEE_RULES } from './rules-handlers.ts'
@@ -10,19 +10,13 @@ import { LINE_RULES, MONEY_RULES } from './rules-money.ts'
  * its release): profiles of businesses and platforms, checkouts, carts, orders, catalogues and errors, also inside an MCP answer. Where the
  * newest version or a published example is ambiguous, a rule warns or stays silent.
  */
-export const UCP = defineProtocol<UcpView>({
+export const UCP = defineProtocol({
   id: 'ucp',
   title: 'Universal Commerce Protocol',
-  versions: UCP_VERSIONS,
-  types: UCP_TYPES,
-  uncovered: [{ type: 'request', recognises: isUcpRequest }],
+  ...UCP_READER,
   spans: { cart: { since: '2026-04-08' }, catalog: { since: '2026-04-08' } },
   not_checked: ['signatures', 'reachability of URLs', 'schemas of extensions and payment handlers', 'requests', 'live state'],
   secret_rule: 'UCP-024',
-  recognises: isUcpDocument,
-  detect: detectUcp,
-  specForVersion: ucpSpecAt,
-  view: collectUcpView,
   rules: [
     ENVELOPE_RULES,
     SERVICE_RULES,

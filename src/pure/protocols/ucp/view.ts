@@ -1,5 +1,5 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference } from '../protocol.ts'
+import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
 import { isJsonRpcRequest } from '../coverage.ts'
 import { declaredVersion } from '../kit/dates.ts'
 
@@ -50,7 +50,7 @@ export interface UcpView {
   messages: JsonCursor[]
 }
 
-export function collectUcpView(context: RuleContext): UcpView {
+function collectUcpView(context: RuleContext): UcpView {
   const body = unwrapBody(context.document)
   const is_first_version = !context.atLeast('2026-01-23')
   const entities = collectEntities(body, is_first_version)
@@ -138,9 +138,9 @@ export function singleAmountOfType(entries: readonly JsonCursor[], type: string)
 }
 
 /** Newest first. */
-export const UCP_VERSIONS = ['2026-08-25', '2026-04-08', '2026-01-23', '2026-01-11'] as const
+const UCP_VERSIONS = ['2026-08-25', '2026-04-08', '2026-01-23', '2026-01-11'] as const
 
-export const UCP_TYPES = ['business_profile', 'platform_profile', 'checkout', 'cart', 'order', 'catalog', 'error'] as const
+const UCP_TYPES = ['business_profile', 'platform_profile', 'checkout', 'cart', 'order', 'catalog', 'error'] as const
 
 type UcpType = (typeof UCP_TYPES)[number]
 
@@ -164,22 +164,18 @@ function unwrapBody(document: JsonCursor): JsonCursor {
   return document
 }
 
-export function isUcpDocument(document: JsonCursor): boolean {
-  return unwrapBody(document).has('ucp')
-}
-
 /** Members that requests have, and those that only responses, profiles and errors have. */
 const ASKED = ['line_items', 'payment', 'query', 'filters', 'fulfillment', 'discounts']
 const ANSWERED = ['ucp', 'id', 'status', 'currency', 'totals', 'links', 'messages', 'products', 'product', 'keys', 'signing_keys']
 
 /** Requests carry no `ucp`: their version travels in a header. */
-export function isUcpRequest(document: JsonCursor): boolean {
+function isUcpRequest(document: JsonCursor): boolean {
   if (isJsonRpcRequest(document)) return true
   return ASKED.some((name) => document.has(name)) && !ANSWERED.some((name) => document.has(name))
 }
 
 /** Detects the type by the members; of profiles also by what only one side publishes. */
-export function detectUcp(document: JsonCursor): Detection {
+function detectUcp(document: JsonCursor): Detection {
   const body = unwrapBody(document)
   const version = detectVersion(body)
   return { type: detectType(body, version.version), ...version }
@@ -266,7 +262,16 @@ export function ucpSpec(page: Page, section: string): SpecReference {
   return { url: `https://ucp.dev/2026-04-08/specification/${page}/`, section }
 }
 
-/** The same page as published for another version; pages are kept by version. */
-export function ucpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
-  return { url: url.replace('https://ucp.dev/2026-04-08/', `https://ucp.dev/${version}/`), section }
+export const UCP_READER: DocumentReader<UcpView> = {
+  versions: UCP_VERSIONS,
+  types: UCP_TYPES,
+  uncovered: [{ type: 'request', recognises: isUcpRequest }],
+  recognises: (document) => unwrapBody(document).has('ucp'),
+  detect: detectUcp,
+  // Pages are kept by version.
+  specForVersion: ({ url, section }, version) => ({
+    url: url.replace('https://ucp.dev/2026-04-08/', `https://ucp.dev/${version}/`),
+    section,
+  }),
+  view: collectUcpView,
 }

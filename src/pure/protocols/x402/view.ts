@@ -1,8 +1,8 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference } from '../protocol.ts'
+import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
 import { networkAt, V1_NETWORKS, type X402Network } from './networks.ts'
 
-export const X402_TYPES = [
+const X402_TYPES = [
   'payment_required',
   'payment_requirements',
   'payment_payload',
@@ -51,14 +51,10 @@ export interface X402View {
   extensions: JsonCursor[]
 }
 
-export function isX402Document(document: JsonCursor): boolean {
+function isX402Document(document: JsonCursor): boolean {
   if (document.has('x402Version') || document.has('paymentPayload') || document.has('paymentRequirements')) return true
   if (document.has('payTo') && document.has('network') && (document.has('amount') || document.has('maxAmountRequired'))) return true
   return document.has('success') && document.has('transaction') && document.has('network')
-}
-
-export function detectX402(document: JsonCursor): Detection {
-  return { type: detectType(document), ...detectVersion(document) }
 }
 
 function detectType(document: JsonCursor): (typeof X402_TYPES)[number] {
@@ -110,7 +106,7 @@ function listOffers(document: JsonCursor): JsonCursor[] {
   return cursors.filter(({ kind }) => kind === 'object')
 }
 
-export function collectX402View(context: RuleContext): X402View {
+function collectX402View(context: RuleContext): X402View {
   const { document, type } = context
   const version: X402Version = context.version === '1' ? '1' : '2'
   const view: X402View = {
@@ -307,7 +303,14 @@ export function eip(number: number, section: string): SpecReference {
 
 export const CAIP_2: SpecReference = { url: 'https://chainagnostic.org/CAIPs/caip-2', section: 'Syntax' }
 
-/** The same section of the specification of another version. */
-export function x402SpecAt({ url, section }: SpecReference, version: string): SpecReference {
-  return { url: url.replace(/x402-specification-v[12]\.md$/, `x402-specification-v${version}.md`), section }
+export const X402_READER: DocumentReader<X402View> = {
+  versions: ['2', '1'],
+  types: X402_TYPES,
+  recognises: isX402Document,
+  detect: (document) => ({ type: detectType(document), ...detectVersion(document) }),
+  specForVersion: ({ url, section }, version) => ({
+    url: url.replace(/x402-specification-v[12]\.md$/, `x402-specification-v${version}.md`),
+    section,
+  }),
+  view: collectX402View,
 }
