@@ -2,7 +2,7 @@ import { defineProtocol } from '../protocol.ts'
 import { A2A_READER } from './view.ts'
 import { CAPABILITY_RULES, CARD_RULES, SKILL_RULES } from './rules-card.ts'
 import { INTERFACE_RULES } from './rules-interfaces.ts'
-import { REQUIREMENT_RULES, SCHEME_RULES } from './rules-security.ts'
+import { SECURITY_RULES } from './rules-security.ts'
 import { TRUST_RULES } from './rules-trust.ts'
 
 /**
@@ -16,5 +16,5 @@ export const A2A = defineProtocol({
   ...A2A_READER,
   not_checked: ['signatures', 'reachability of URLs', 'messages and tasks', 'whether the agent does what it says'],
   secret_rule: 'A2A-034',
-  rules: [CARD_RULES, INTERFACE_RULES, CAPABILITY_RULES, SKILL_RULES, SCHEME_RULES, REQUIREMENT_RULES, TRUST_RULES],
+  rules: [CARD_RULES, INTERFACE_RULES, CAPABILITY_RULES, SKILL_RULES, SECURITY_RULES, TRUST_RULES],
 })

@@ -16,8 +16,10 @@ import { SECRET_DESCRIPTIONS, type DetectedSecret } from '../secrets.ts'
 const SCHEME = a2aSpec('4.5.1. SecurityScheme')
 const OAUTH = a2aSpec('4.5.7. OAuthFlows')
 
-/** A2A-024…029: security schemes. */
-export const SCHEME_RULES: RuleTable<A2aView> = {
+const REQUIREMENT = a2aSpec('4.5. Security Objects')
+
+export const SECURITY_RULES: RuleTable<A2aView> = {
+  // A2A-024…029: security schemes.
   'A2A-024': {
     severity: 'error',
     why: 'Cards of 1.0 name a scheme by its kind, older ones by type; readers of one do not understand the other.',
@@ -100,6 +102,96 @@ export const SCHEME_RULES: RuleTable<A2aView> = {
         const locations = [...(isKey ? [cursor.get('in')] : []), at(cursor, 'apiKeySecurityScheme').get('location')]
         for (const location of locations) if (location.text()?.trim() !== '') expectOneOf(error, location, ['header', 'query', 'cookie'])
       }
+    },
+  },
+  // A2A-030…034: required schemes, and secrets that do not belong in a card.
+  'A2A-030': {
+    severity: 'error',
+    why: 'A client cannot meet a requirement whose scheme is not described.',
+    spec: REQUIREMENT,
+    hint: 'Name a scheme of securitySchemes, spelled exactly the same.',
+    good: { securitySchemes: { key: { mtlsSecurityScheme: {} } }, securityRequirements: [{ schemes: { key: { list: [] } } }] },
+    bad: { securitySchemes: {}, securityRequirements: [{ schemes: { key: { list: [] } } }] },
+    check({ error }, view) {
+      const map = at(view.card, 'securitySchemes')
+      if (map.redacted) return
+      for (const { cursor } of requiredSchemes(view)) if (!map.has(cursor.key)) error(cursor, 'is not defined in securitySchemes')
+    },
+  },
+  'A2A-031': {
+    severity: 'error',
+    why: 'Cards of 1.0 wrap names and scopes, older ones do not; readers of one find nothing in the other.',
+    spec: REQUIREMENT,
+    hint: 'Send [{"schemes": {"name": {"list": ["scope"]}}}] in 1.0, [{"name": ["scope"]}] before.',
+    good: { securityRequirements: [{ schemes: { oauth: { list: ['read'] } } }] },
+    bad: { securityRequirements: [{ oauth: ['read'] }] },
+    check({ error }, { requirements, is_v1 }) {
+      for (const list of requirements) {
+        if (!expectTypeOrUnset(error, list, 'array', { is_v1 })) continue
+        for (const item of list.items()) {
+          if (!expectObjectIfPresent(error, item)) continue
+          if (is_v1) checkProtoRequirement(error, item)
+          else for (const member of item.members()) expectScopeList(error, member, { is_v1 })
+        }
+      }
+    },
+  },
+  'A2A-032': {
+    severity: 'warning',
+    why: 'A server that grants tokens refuses a scope that it does not know.',
+    spec: REQUIREMENT,
+    hint: 'List the scope in the flow, or ask for one that is listed.',
+    good: { scopes: { read: 'Read' }, list: ['read'] },
+    bad: { scopes: { read: 'Read' }, list: ['write'] },
+    check({ warning }, view) {
+      const known = new Map(view.schemes.map(({ name, scopes }) => [name, scopes]))
+      for (const { cursor, scopes } of requiredSchemes(view)) {
+        const listed = known.get(cursor.key) ?? null
+        if (listed === null) continue
+        for (const scope of scopes) {
+          const text = scope.text()
+          if (text !== null && !listed.has(text)) warning(scope, 'is not listed in any flow of the scheme')
+        }
+      }
+    },
+  },
+  'A2A-033': {
+    severity: 'warning',
+    why: 'A scheme that nothing requires protects nothing, and an extended card is for callers who are known.',
+    spec: a2aSpec('7.3. Client Authentication Process'),
+    hint: 'Require a scheme of securitySchemes, or leave them out.',
+    good: { securitySchemes: { key: { mtlsSecurityScheme: {} } }, securityRequirements: [{ schemes: { key: { list: [] } } }] },
+    bad: { securitySchemes: { key: { mtlsSecurityScheme: {} } } },
+    check({ warning }, { card, requirements }) {
+      const map = at(card, 'securitySchemes')
+      const isRequired = requirements.some(
+        (list) => list.redacted || (list.kind !== 'null' && (list.kind !== 'array' || list.items().length > 0)),
+      )
+      const old = at(card, 'security')
+      if (map.members().length > 0 && !isRequired && !old.present) warning(map, 'defines schemes that no requirement uses')
+      const offers = [at(card.get('capabilities'), 'extendedAgentCard'), at(card, 'supportsAuthenticatedExtendedCard')]
+      const offer = offers.find((cursor) => cursor.boolean() === true)
+      if (offer !== undefined && map.members().length === 0 && !map.redacted)
+        warning(offer, 'offers an extended card without a security scheme')
+    },
+  },
+  'A2A-034': {
+    severity: 'both',
+    why: 'Cards are public: anyone who reads a credential in one can use it.',
+    spec: a2aSpec('14.3. Well-Known URI Registration'),
+    hint: 'Describe how to get credentials, publish none, and replace those that were published.',
+    good: { securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } } },
+    bad: { authentication: { schemes: ['Bearer'], credentials: '…' } },
+    check({ error, warning }, { context, card }) {
+      const reported = new Set<string>()
+      for (const secret of context.secrets) {
+        reported.add(secret.cursor.path())
+        const report = isUnmistakable(secret) ? error : warning
+        report(secret.cursor, `looks like ${SECRET_DESCRIPTIONS[secret.kind]}`)
+      }
+      const credentials = card.get('authentication', 'credentials')
+      const text = credentials.text()
+      if (text !== null && text !== '' && !reported.has(credentials.path())) warning(credentials, 'contains credentials in a public card')
     },
   },
 }
@@ -195,101 +287,6 @@ function urlsOfScheme({ cursor, flows }: SecurityScheme): JsonCursor[] {
     ...[cursor, oauth].map((one) => at(one, 'oauth2MetadataUrl')),
     ...[cursor, connect].map((one) => at(one, 'openIdConnectUrl')),
   ]
-}
-
-const REQUIREMENT = a2aSpec('4.5. Security Objects')
-
-/** A2A-030…034: required schemes, and secrets that do not belong in a card. */
-export const REQUIREMENT_RULES: RuleTable<A2aView> = {
-  'A2A-030': {
-    severity: 'error',
-    why: 'A client cannot meet a requirement whose scheme is not described.',
-    spec: REQUIREMENT,
-    hint: 'Name a scheme of securitySchemes, spelled exactly the same.',
-    good: { securitySchemes: { key: { mtlsSecurityScheme: {} } }, securityRequirements: [{ schemes: { key: { list: [] } } }] },
-    bad: { securitySchemes: {}, securityRequirements: [{ schemes: { key: { list: [] } } }] },
-    check({ error }, view) {
-      const map = at(view.card, 'securitySchemes')
-      if (map.redacted) return
-      for (const { cursor } of requiredSchemes(view)) if (!map.has(cursor.key)) error(cursor, 'is not defined in securitySchemes')
-    },
-  },
-  'A2A-031': {
-    severity: 'error',
-    why: 'Cards of 1.0 wrap names and scopes, older ones do not; readers of one find nothing in the other.',
-    spec: REQUIREMENT,
-    hint: 'Send [{"schemes": {"name": {"list": ["scope"]}}}] in 1.0, [{"name": ["scope"]}] before.',
-    good: { securityRequirements: [{ schemes: { oauth: { list: ['read'] } } }] },
-    bad: { securityRequirements: [{ oauth: ['read'] }] },
-    check({ error }, { requirements, is_v1 }) {
-      for (const list of requirements) {
-        if (!expectTypeOrUnset(error, list, 'array', { is_v1 })) continue
-        for (const item of list.items()) {
-          if (!expectObjectIfPresent(error, item)) continue
-          if (is_v1) checkProtoRequirement(error, item)
-          else for (const member of item.members()) expectScopeList(error, member, { is_v1 })
-        }
-      }
-    },
-  },
-  'A2A-032': {
-    severity: 'warning',
-    why: 'A server that grants tokens refuses a scope that it does not know.',
-    spec: REQUIREMENT,
-    hint: 'List the scope in the flow, or ask for one that is listed.',
-    good: { scopes: { read: 'Read' }, list: ['read'] },
-    bad: { scopes: { read: 'Read' }, list: ['write'] },
-    check({ warning }, view) {
-      const known = new Map(view.schemes.map(({ name, scopes }) => [name, scopes]))
-      for (const { cursor, scopes } of requiredSchemes(view)) {
-        const listed = known.get(cursor.key) ?? null
-        if (listed === null) continue
-        for (const scope of scopes) {
-          const text = scope.text()
-          if (text !== null && !listed.has(text)) warning(scope, 'is not listed in any flow of the scheme')
-        }
-      }
-    },
-  },
-  'A2A-033': {
-    severity: 'warning',
-    why: 'A scheme that nothing requires protects nothing, and an extended card is for callers who are known.',
-    spec: a2aSpec('7.3. Client Authentication Process'),
-    hint: 'Require a scheme of securitySchemes, or leave them out.',
-    good: { securitySchemes: { key: { mtlsSecurityScheme: {} } }, securityRequirements: [{ schemes: { key: { list: [] } } }] },
-    bad: { securitySchemes: { key: { mtlsSecurityScheme: {} } } },
-    check({ warning }, { card, requirements }) {
-      const map = at(card, 'securitySchemes')
-      const isRequired = requirements.some(
-        (list) => list.redacted || (list.kind !== 'null' && (list.kind !== 'array' || list.items().length > 0)),
-      )
-      const old = at(card, 'security')
-      if (map.members().length > 0 && !isRequired && !old.present) warning(map, 'defines schemes that no requirement uses')
-      const offers = [at(card.get('capabilities'), 'extendedAgentCard'), at(card, 'supportsAuthenticatedExtendedCard')]
-      const offer = offers.find((cursor) => cursor.boolean() === true)
-      if (offer !== undefined && map.members().length === 0 && !map.redacted)
-        warning(offer, 'offers an extended card without a security scheme')
-    },
-  },
-  'A2A-034': {
-    severity: 'both',
-    why: 'Cards are public: anyone who reads a credential in one can use it.',
-    spec: a2aSpec('14.3. Well-Known URI Registration'),
-    hint: 'Describe how to get credentials, publish none, and replace those that were published.',
-    good: { securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } } },
-    bad: { authentication: { schemes: ['Bearer'], credentials: '…' } },
-    check({ error, warning }, { context, card }) {
-      const reported = new Set<string>()
-      for (const secret of context.secrets) {
-        reported.add(secret.cursor.path())
-        const report = isUnmistakable(secret) ? error : warning
-        report(secret.cursor, `looks like ${SECRET_DESCRIPTIONS[secret.kind]}`)
-      }
-      const credentials = card.get('authentication', 'credentials')
-      const text = credentials.text()
-      if (text !== null && text !== '' && !reported.has(credentials.path())) warning(credentials, 'contains credentials in a public card')
-    },
-  },
 }
 
 interface Named {

@@ -2,7 +2,7 @@ import { defineProtocol } from '../protocol.ts'
 import { ACP_READER } from './view.ts'
 import { DISCOUNT_RULES, MONEY_RULES } from './rules-money.ts'
 import { DOCUMENT_RULES } from './rules-documents.ts'
-import { FULFILLMENT_RULES, LINE_RULES } from './rules-lines.ts'
+import { LINE_RULES } from './rules-lines.ts'
 import { MESSAGE_RULES, SESSION_RULES, NESTED_RULES } from './rules-session.ts'
 import { PAYMENT_RULES } from './rules-payment.ts'
 
@@ -19,15 +19,5 @@ export const ACP = defineProtocol({
   spans: { discovery: { since: '2026-04-17' }, feed_product: { since: '2026-04-17' } },
   not_checked: ['request signatures', 'payment credentials', 'prices and tax rates', 'reachability of URLs', 'live state'],
   secret_rule: 'ACP-041',
-  rules: [
-    SESSION_RULES,
-    MONEY_RULES,
-    LINE_RULES,
-    FULFILLMENT_RULES,
-    MESSAGE_RULES,
-    PAYMENT_RULES,
-    DISCOUNT_RULES,
-    DOCUMENT_RULES,
-    NESTED_RULES,
-  ],
+  rules: [SESSION_RULES, MONEY_RULES, LINE_RULES, MESSAGE_RULES, PAYMENT_RULES, DISCOUNT_RULES, DOCUMENT_RULES, NESTED_RULES],
 })

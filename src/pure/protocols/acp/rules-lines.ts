@@ -30,8 +30,10 @@ import { readDateTime } from '../kit/dates.ts'
 
 const LINE = schemaSpec('LineItem')
 
-/** ACP-014…019: lines, quantities and line amounts. */
+const SELECTED = schemaSpec('SelectedFulfillmentOption')
+
 export const LINE_RULES: RuleTable<AcpView> = {
+  // ACP-014…019: lines, quantities and line amounts.
   'ACP-014': {
     severity: 'error',
     types: SESSION_TYPES,
@@ -121,6 +123,64 @@ export const LINE_RULES: RuleTable<AcpView> = {
         expectKnownId(error, cursor.get('parent_id'), ids, 'a line')
         if (in_cycle.has(cursor.text('id') ?? '')) error(cursor.get('parent_id'), 'leads back to the line itself')
       }
+    },
+  },
+  // ACP-020…023: fulfilment.
+  'ACP-020': {
+    severity: 'error',
+    types: SESSION_TYPES,
+    why: 'The buyer chooses among these options by title and price, and the agent by id.',
+    spec: schemaSpec('FulfillmentOptionShipping'),
+    hint: 'Give each option a type of the version, a unique id, a title, and its price where the version has it.',
+    good: { type: 'shipping', id: 'standard', title: 'Standard', totals: [] },
+    bad: { type: 'courier', id: 'standard' },
+    check({ error }, view) {
+      const { body, options } = view
+      expectItemTypes(error, body.get('fulfillment_options'), 'object')
+      for (const option of options) checkOption(error, option, view)
+      expectUniqueMembers(error, options, 'id', 'the id of another option')
+    },
+  },
+  'ACP-021': {
+    severity: 'error',
+    types: ['checkout_session', 'order'],
+    why: 'A window that ends before it begins cannot be kept.',
+    spec: schemaSpec('FulfillmentOptionShipping'),
+    hint: 'Put the earlier time first.',
+    good: { earliest_delivery_time: '2026-12-01T00:00:00Z', latest_delivery_time: '2026-12-03T00:00:00Z' },
+    bad: { earliest_delivery_time: '2026-12-03T00:00:00Z', latest_delivery_time: '2026-12-01T00:00:00Z' },
+    check({ error }, { options, order }) {
+      for (const option of options) {
+        checkTimeOrder(error, option, ['earliest_delivery_time', 'latest_delivery_time'])
+        checkTimeOrder(error, option, ['ready_by', 'pickup_by'])
+        checkTimeOrder(error, option.get('delivery_window'), ['start', 'end'], true)
+      }
+      for (const holder of [order, ...order.objects('fulfillments')])
+        checkTimeOrder(error, holder.get('estimated_delivery'), ['earliest', 'latest'])
+    },
+  },
+  'ACP-022': {
+    severity: 'error',
+    types: SESSION_TYPES,
+    why: 'An option that is not offered, or an item that is not bought, cannot be sent.',
+    spec: rfcSpec('agentic_checkout', '8. Validation Rules'),
+    hint: 'Select an id out of fulfillment_options with its type, and name lines of the session.',
+    good: { fulfillment_options: [{ id: 'standard' }], selected_fulfillment_options: [{ option_id: 'standard' }] },
+    bad: { fulfillment_options: [{ id: 'standard' }], selected_fulfillment_options: [{ option_id: 'express' }] },
+    check({ error }, view) {
+      checkSelections(error, view)
+    },
+  },
+  'ACP-023': {
+    severity: 'warning',
+    types: SESSION_TYPES,
+    why: 'A total that lacks the price of the chosen delivery is too low, and changes at payment.',
+    spec: SELECTED,
+    hint: 'Let the fulfillment total be the price of the selected option.',
+    good: { totals: [{ type: 'fulfillment', amount: 500 }], selected: 500 },
+    bad: { totals: [{ type: 'tax', amount: 80 }], selected: 500 },
+    check({ warning }, view) {
+      checkFulfillmentTotal(warning, view)
     },
   },
 }
@@ -214,69 +274,6 @@ function sumOverLines(lines: readonly SessionLine[], amountOfLine: (line: Sessio
     sum += amount
   }
   return sum
-}
-
-const SELECTED = schemaSpec('SelectedFulfillmentOption')
-
-/** ACP-020…023: fulfilment. */
-export const FULFILLMENT_RULES: RuleTable<AcpView> = {
-  'ACP-020': {
-    severity: 'error',
-    types: SESSION_TYPES,
-    why: 'The buyer chooses among these options by title and price, and the agent by id.',
-    spec: schemaSpec('FulfillmentOptionShipping'),
-    hint: 'Give each option a type of the version, a unique id, a title, and its price where the version has it.',
-    good: { type: 'shipping', id: 'standard', title: 'Standard', totals: [] },
-    bad: { type: 'courier', id: 'standard' },
-    check({ error }, view) {
-      const { body, options } = view
-      expectItemTypes(error, body.get('fulfillment_options'), 'object')
-      for (const option of options) checkOption(error, option, view)
-      expectUniqueMembers(error, options, 'id', 'the id of another option')
-    },
-  },
-  'ACP-021': {
-    severity: 'error',
-    types: ['checkout_session', 'order'],
-    why: 'A window that ends before it begins cannot be kept.',
-    spec: schemaSpec('FulfillmentOptionShipping'),
-    hint: 'Put the earlier time first.',
-    good: { earliest_delivery_time: '2026-12-01T00:00:00Z', latest_delivery_time: '2026-12-03T00:00:00Z' },
-    bad: { earliest_delivery_time: '2026-12-03T00:00:00Z', latest_delivery_time: '2026-12-01T00:00:00Z' },
-    check({ error }, { options, order }) {
-      for (const option of options) {
-        checkTimeOrder(error, option, ['earliest_delivery_time', 'latest_delivery_time'])
-        checkTimeOrder(error, option, ['ready_by', 'pickup_by'])
-        checkTimeOrder(error, option.get('delivery_window'), ['start', 'end'], true)
-      }
-      for (const holder of [order, ...order.objects('fulfillments')])
-        checkTimeOrder(error, holder.get('estimated_delivery'), ['earliest', 'latest'])
-    },
-  },
-  'ACP-022': {
-    severity: 'error',
-    types: SESSION_TYPES,
-    why: 'An option that is not offered, or an item that is not bought, cannot be sent.',
-    spec: rfcSpec('agentic_checkout', '8. Validation Rules'),
-    hint: 'Select an id out of fulfillment_options with its type, and name lines of the session.',
-    good: { fulfillment_options: [{ id: 'standard' }], selected_fulfillment_options: [{ option_id: 'standard' }] },
-    bad: { fulfillment_options: [{ id: 'standard' }], selected_fulfillment_options: [{ option_id: 'express' }] },
-    check({ error }, view) {
-      checkSelections(error, view)
-    },
-  },
-  'ACP-023': {
-    severity: 'warning',
-    types: SESSION_TYPES,
-    why: 'A total that lacks the price of the chosen delivery is too low, and changes at payment.',
-    spec: SELECTED,
-    hint: 'Let the fulfillment total be the price of the selected option.',
-    good: { totals: [{ type: 'fulfillment', amount: 500 }], selected: 500 },
-    bad: { totals: [{ type: 'tax', amount: 80 }], selected: 500 },
-    check({ warning }, view) {
-      checkFulfillmentTotal(warning, view)
-    },
-  },
 }
 
 function checkOption(error: ReportFinding, option: JsonCursor, { sets, version }: AcpView): void {

@@ -1,7 +1,7 @@
 import { defineProtocol } from '../protocol.ts'
 import { AP2_TYPES } from './mandates.ts'
-import { CHECKOUT_RULES, PAYMENT_RULES, RECEIPT_RULES } from './rules-closed.ts'
-import { CONSTRAINT_RULES, OPEN_RULES } from './rules-open.ts'
+import { CLOSED_RULES, RECEIPT_RULES } from './rules-closed.ts'
+import { OPEN_RULES } from './rules-open.ts'
 import { ENVELOPE_RULES, TIME_RULES } from './rules-envelope.ts'
 import { LEGACY_RULES } from './rules-legacy.ts'
 import { LIMIT_RULES, PAYEE_RULES } from './rules-limits.ts'
@@ -31,16 +31,5 @@ export const AP2 = defineProtocol({
     'live state',
   ],
   secret_rule: 'AP2-012',
-  rules: [
-    ENVELOPE_RULES,
-    CHECKOUT_RULES,
-    PAYMENT_RULES,
-    TIME_RULES,
-    OPEN_RULES,
-    CONSTRAINT_RULES,
-    LIMIT_RULES,
-    RECEIPT_RULES,
-    LEGACY_RULES,
-    PAYEE_RULES,
-  ],
+  rules: [ENVELOPE_RULES, CLOSED_RULES, TIME_RULES, OPEN_RULES, LIMIT_RULES, RECEIPT_RULES, LEGACY_RULES, PAYEE_RULES],
 })

@@ -23,8 +23,10 @@ import type { Ap2Mandate } from './mandates.ts'
 
 const CHECKOUT_SCHEMA = ap2Spec('checkout_mandate', 'Mandate Schema')
 
-/** AP2-004…006 and 038: the checkout that a mandate approves. */
-export const CHECKOUT_RULES: RuleTable<Ap2View> = {
+const SCHEMA = ap2Spec('payment_mandate', 'Mandate Schema')
+
+export const CLOSED_RULES: RuleTable<Ap2View> = {
+  // AP2-004…006 and 038: the checkout that a mandate approves.
   'AP2-004': {
     severity: 'error',
     types: CHECKOUTS,
@@ -98,68 +100,7 @@ export const CHECKOUT_RULES: RuleTable<Ap2View> = {
       for (const payment of payments) comparePaidTotal(error, payment, view)
     },
   },
-}
-
-function checkSignedToken(error: ReportFinding, cursor: JsonCursor): void {
-  const text = cursor.text()
-  if (text === null || text.trim() === '') return
-  const token = readCompactJws(text)
-  if (token === null || token.detached)
-    error(cursor, 'is not a signed compact token', { expected: 'header.payload.signature in base64url' })
-  else if (token.header === null) error(cursor, 'does not start with a token header', { expected: 'base64url of a JSON object' })
-  else checkAlgorithm(error, cursor, token.header['alg'])
-}
-
-function checkAlgorithm(error: ReportFinding, cursor: JsonCursor, alg: unknown): void {
-  if (cursor.redacted) return
-  if (typeof alg !== 'string') error(cursor, 'names no signature algorithm', { expected: 'an algorithm such as ES256' })
-  else if (isWeakAlgorithm(alg)) error(cursor, 'is unsigned or signed with a shared secret', { expected: 'an algorithm such as ES256' })
-}
-
-const STATES = ['incomplete', 'requires_escalation', 'ready_for_complete', 'complete_in_progress', 'completed', 'canceled']
-
-/** A checkout of UCP without its `ucp` member, as the schemas of AP2 describe it. */
-function checkPlainCheckout(error: ReportFinding, body: JsonCursor): void {
-  for (const name of ['id', 'currency']) expectText(error, body.get(name))
-  if (expectType(error, body.get('status'), 'string')) expectOneOf(error, body.get('status'), STATES)
-  for (const name of ['line_items', 'links']) expectType(error, body.get(name), 'array')
-  const totals = body.get('totals')
-  if (!expectType(error, totals, 'array') || totals.redacted) return
-  const entries = totals.items()
-  for (const entry of entries) {
-    if (!expectType(error, entry, 'object')) continue
-    expectText(error, entry.get('type'))
-    if (expectType(error, entry.get('amount'), 'number')) expectMinorUnits(error, entry.get('amount'))
-  }
-  if (entries.some((entry) => entry.text('type') === null)) return
-  for (const type of ['subtotal', 'total']) {
-    const count = entries.filter((entry) => entry.text('type') === type).length
-    if (count !== 1) error(totals, `has ${count === 0 ? 'no' : 'more than one'} ${type}`, { expected: `exactly one ${type}` })
-  }
-  const sum = sumIntegers(entries.filter((entry) => entry.text('type') !== 'total').map((entry) => entry.get('amount')))
-  const total = readTotal(body)
-  if (sum !== null && total !== null && sum !== total) error(totals, 'do not add up to the total')
-}
-
-function readTotal(body: JsonCursor): bigint | null {
-  const [entry, ...others] = body.items('totals').filter((one) => one.text('type') === 'total')
-  return entry === undefined || others.length > 0 ? null : entry.integer('amount')
-}
-
-function comparePaidTotal(error: ReportFinding, { claims, checkout }: ClosedPayment, { disclosed }: Ap2View): void {
-  if (checkout === null) return
-  const paid = disclosed.get(claims, 'payment_amount')
-  const [amount, currency] = [disclosed.get(paid, 'amount'), disclosed.get(paid, 'currency')]
-  const [total, priced] = [readTotal(checkout.body), checkout.body.text('currency')]
-  const [own, code] = [amount.integer(), currency.text()]
-  if (own !== null && total !== null && own !== total) error(amount, 'is not the total of the checkout')
-  if (code !== null && priced !== null && code !== priced) error(currency, 'is not the currency of the checkout')
-}
-
-const SCHEMA = ap2Spec('payment_mandate', 'Mandate Schema')
-
-/** AP2-007…013 and 016: members of payments, in closed mandates and preset in open ones. */
-export const PAYMENT_RULES: RuleTable<Ap2View> = {
+  // AP2-007…013 and 016: members of payments, in closed mandates and preset in open ones.
   'AP2-007': {
     severity: 'error',
     types: PAYMENTS,
@@ -301,6 +242,62 @@ export const PAYMENT_RULES: RuleTable<Ap2View> = {
         expectIsoTime(error, view.disclosed.get(claims, 'execution_date'))
     },
   },
+}
+
+function checkSignedToken(error: ReportFinding, cursor: JsonCursor): void {
+  const text = cursor.text()
+  if (text === null || text.trim() === '') return
+  const token = readCompactJws(text)
+  if (token === null || token.detached)
+    error(cursor, 'is not a signed compact token', { expected: 'header.payload.signature in base64url' })
+  else if (token.header === null) error(cursor, 'does not start with a token header', { expected: 'base64url of a JSON object' })
+  else checkAlgorithm(error, cursor, token.header['alg'])
+}
+
+function checkAlgorithm(error: ReportFinding, cursor: JsonCursor, alg: unknown): void {
+  if (cursor.redacted) return
+  if (typeof alg !== 'string') error(cursor, 'names no signature algorithm', { expected: 'an algorithm such as ES256' })
+  else if (isWeakAlgorithm(alg)) error(cursor, 'is unsigned or signed with a shared secret', { expected: 'an algorithm such as ES256' })
+}
+
+const STATES = ['incomplete', 'requires_escalation', 'ready_for_complete', 'complete_in_progress', 'completed', 'canceled']
+
+/** A checkout of UCP without its `ucp` member, as the schemas of AP2 describe it. */
+function checkPlainCheckout(error: ReportFinding, body: JsonCursor): void {
+  for (const name of ['id', 'currency']) expectText(error, body.get(name))
+  if (expectType(error, body.get('status'), 'string')) expectOneOf(error, body.get('status'), STATES)
+  for (const name of ['line_items', 'links']) expectType(error, body.get(name), 'array')
+  const totals = body.get('totals')
+  if (!expectType(error, totals, 'array') || totals.redacted) return
+  const entries = totals.items()
+  for (const entry of entries) {
+    if (!expectType(error, entry, 'object')) continue
+    expectText(error, entry.get('type'))
+    if (expectType(error, entry.get('amount'), 'number')) expectMinorUnits(error, entry.get('amount'))
+  }
+  if (entries.some((entry) => entry.text('type') === null)) return
+  for (const type of ['subtotal', 'total']) {
+    const count = entries.filter((entry) => entry.text('type') === type).length
+    if (count !== 1) error(totals, `has ${count === 0 ? 'no' : 'more than one'} ${type}`, { expected: `exactly one ${type}` })
+  }
+  const sum = sumIntegers(entries.filter((entry) => entry.text('type') !== 'total').map((entry) => entry.get('amount')))
+  const total = readTotal(body)
+  if (sum !== null && total !== null && sum !== total) error(totals, 'do not add up to the total')
+}
+
+function readTotal(body: JsonCursor): bigint | null {
+  const [entry, ...others] = body.items('totals').filter((one) => one.text('type') === 'total')
+  return entry === undefined || others.length > 0 ? null : entry.integer('amount')
+}
+
+function comparePaidTotal(error: ReportFinding, { claims, checkout }: ClosedPayment, { disclosed }: Ap2View): void {
+  if (checkout === null) return
+  const paid = disclosed.get(claims, 'payment_amount')
+  const [amount, currency] = [disclosed.get(paid, 'amount'), disclosed.get(paid, 'currency')]
+  const [total, priced] = [readTotal(checkout.body), checkout.body.text('currency')]
+  const [own, code] = [amount.integer(), currency.text()]
+  if (own !== null && total !== null && own !== total) error(amount, 'is not the total of the checkout')
+  if (code !== null && priced !== null && code !== priced) error(currency, 'is not the currency of the checkout')
 }
 
 function checkAmount({ error, warning }: FindingReporter, cursor: JsonCursor): void {

@@ -24,8 +24,8 @@ const KNOWN: ReadonlySet<string> = new Set([...CHECKOUT_TYPES, ...PAYMENT_TYPES]
 
 const KEY = { kty: 'EC', crv: 'P-256', x: '…', y: '…' }
 
-/** AP2-017…023: structure of open mandates. */
 export const OPEN_RULES: RuleTable<Ap2View> = {
+  // AP2-017…023: structure of open mandates.
   'AP2-017': {
     severity: 'error',
     types: OPEN,
@@ -156,51 +156,7 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
       }
     },
   },
-}
-
-function expectP256Coordinate(error: ReportFinding, cursor: JsonCursor): void {
-  const text = cursor.text()
-  if (text !== null && (text.length !== 43 || decodedLength(cursor) !== 32))
-    error(cursor, 'is not a P-256 coordinate', { expected: '43 characters of base64url' })
-}
-
-/** Says that no constraint of the type is there; not where one may be hidden, nor where there is none at all, which is another fault. */
-function expectConstraint(error: ReportFinding, { list, constraints, hides }: OpenMandate, type: string): void {
-  if (hides || constraints.length === 0 || constraints.some((one) => one.type === type)) return
-  error(list, `has no constraint of type ${type}`, { expected: type })
-}
-
-function belongsToOtherMandate(type: string, is_payment: boolean): boolean {
-  return type.startsWith(is_payment ? 'checkout.' : 'payment.')
-}
-
-/** The last of several ranges of one currency that have no amount in common. */
-function findContradictoryRange(ranges: readonly AmountRange[]): JsonCursor[] {
-  const [first, ...others] = ranges
-  if (first === undefined || others.some(({ currency }) => currency !== first.currency)) return []
-  let [min, max] = [first.min, first.max]
-  for (const { cursor, min: low, max: high } of others) {
-    if (low !== null && (min === null || low > min)) min = low
-    if (high !== null && (max === null || high < max)) max = high
-    if (min !== null && max !== null && min > max) return [cursor]
-  }
-  return []
-}
-
-function findContradictoryWindow(windows: readonly DateWindow[]): JsonCursor[] {
-  const [first, ...others] = windows
-  if (first === undefined) return []
-  let [start_s, end_s] = [first.not_before?.from_s ?? -Infinity, first.not_after?.to_s ?? Infinity]
-  for (const { cursor, not_before, not_after } of others) {
-    start_s = Math.max(start_s, not_before?.from_s ?? -Infinity)
-    end_s = Math.min(end_s, not_after?.to_s ?? Infinity)
-    if (start_s > end_s) return [cursor]
-  }
-  return []
-}
-
-/** AP2-024…029: the members of each type of constraint. */
-export const CONSTRAINT_RULES: RuleTable<Ap2View> = {
+  // AP2-024…029: the members of each type of constraint.
   'AP2-024': {
     severity: 'error',
     types: OPEN_CHECKOUTS,
@@ -303,6 +259,47 @@ export const CONSTRAINT_RULES: RuleTable<Ap2View> = {
       }
     },
   },
+}
+
+function expectP256Coordinate(error: ReportFinding, cursor: JsonCursor): void {
+  const text = cursor.text()
+  if (text !== null && (text.length !== 43 || decodedLength(cursor) !== 32))
+    error(cursor, 'is not a P-256 coordinate', { expected: '43 characters of base64url' })
+}
+
+/** Says that no constraint of the type is there; not where one may be hidden, nor where there is none at all, which is another fault. */
+function expectConstraint(error: ReportFinding, { list, constraints, hides }: OpenMandate, type: string): void {
+  if (hides || constraints.length === 0 || constraints.some((one) => one.type === type)) return
+  error(list, `has no constraint of type ${type}`, { expected: type })
+}
+
+function belongsToOtherMandate(type: string, is_payment: boolean): boolean {
+  return type.startsWith(is_payment ? 'checkout.' : 'payment.')
+}
+
+/** The last of several ranges of one currency that have no amount in common. */
+function findContradictoryRange(ranges: readonly AmountRange[]): JsonCursor[] {
+  const [first, ...others] = ranges
+  if (first === undefined || others.some(({ currency }) => currency !== first.currency)) return []
+  let [min, max] = [first.min, first.max]
+  for (const { cursor, min: low, max: high } of others) {
+    if (low !== null && (min === null || low > min)) min = low
+    if (high !== null && (max === null || high < max)) max = high
+    if (min !== null && max !== null && min > max) return [cursor]
+  }
+  return []
+}
+
+function findContradictoryWindow(windows: readonly DateWindow[]): JsonCursor[] {
+  const [first, ...others] = windows
+  if (first === undefined) return []
+  let [start_s, end_s] = [first.not_before?.from_s ?? -Infinity, first.not_after?.to_s ?? Infinity]
+  for (const { cursor, not_before, not_after } of others) {
+    start_s = Math.max(start_s, not_before?.from_s ?? -Infinity)
+    end_s = Math.min(end_s, not_after?.to_s ?? Infinity)
+    if (start_s > end_s) return [cursor]
+  }
+  return []
 }
 
 const FREQUENCIES = ['ON_DEMAND', 'DAILY', 'WEEKLY', 'BIWEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUALLY']

@@ -3,7 +3,7 @@ import { MCP_READER } from './view.ts'
 import { CONTENT_RULES, NESTED_RULES } from './rules-content.ts'
 import { DATA_RULES, RESULT_RULES } from './rules-results.ts'
 import { ENVELOPE_RULES } from './rules-envelope.ts'
-import { SCHEMA_RULES, TOOL_RULES } from './rules-tools.ts'
+import { TOOL_RULES } from './rules-tools.ts'
 
 /**
  * Model Context Protocol, versions 2024-11-05 to 2026-07-28 (specification and schemas, read 2026-11-21): one response of a server, its
@@ -22,5 +22,5 @@ export const MCP = defineProtocol({
     batch: { since: '2025-03-26', until: '2025-03-26' },
   },
   not_checked: ['requests', 'reachability of URLs', 'what tools do', 'tasks', 'live state'],
-  rules: [ENVELOPE_RULES, RESULT_RULES, TOOL_RULES, SCHEMA_RULES, CONTENT_RULES, DATA_RULES, NESTED_RULES],
+  rules: [ENVELOPE_RULES, RESULT_RULES, TOOL_RULES, CONTENT_RULES, DATA_RULES, NESTED_RULES],
 })

@@ -14,8 +14,10 @@ import { CHANGES, mcpSpec, type McpView, type ToolSchema, jsonSchema } from './v
 
 const WITH_TOOLS = ['tools_list', 'tool_result', 'batch'] as const
 
-/** MCP-018…020, 029, 030, 032: tools except their schemas, and members of later versions. */
+const TOOL = mcpSpec('schema', 'Tool')
+
 export const TOOL_RULES: RuleTable<McpView> = {
+  // MCP-018…020, 029, 030, 032: tools except their schemas, and members of later versions.
   'MCP-018': {
     severity: 'error',
     types: WITH_TOOLS,
@@ -120,58 +122,7 @@ export const TOOL_RULES: RuleTable<McpView> = {
           for (const cursor of cursors(view)) if (cursor.present) error(cursor, `was introduced with version ${since}`)
     },
   },
-}
-
-/** Longest description before it is called long, in UTF-16 units. */
-const LONG_DESCRIPTION = 4_096
-
-function checkTextHygiene(warning: ReportFinding, cursor: JsonCursor): void {
-  const text = cursor.text()
-  if (text === null) return
-  if (text.length > LONG_DESCRIPTION) warning(cursor, 'is longer than 4,096 characters')
-  if (hasHiddenCharacters(text)) warning(cursor, 'contains invisible characters')
-  else if (looksLikeInstruction(text)) warning(cursor, 'addresses the model instead of describing the tool')
-}
-
-type Members = (view: McpView) => JsonCursor[]
-
-const ofType =
-  (type: string): Members =>
-  ({ blocks }) =>
-    blocks.map((block) => block.get('type')).filter((cursor) => cursor.text() === type)
-const ofTools =
-  (name: string): Members =>
-  ({ tools }) =>
-    tools.map(({ cursor }) => cursor.get(name))
-
-/** Members by the version that brought them. */
-const LATER: readonly [string, Members][] = [
-  ['2025-03-26', ofTools('annotations')],
-  ['2025-03-26', ofType('audio')],
-  ['2025-06-18', ofTools('outputSchema')],
-  ['2025-06-18', ({ calls }) => calls.map(({ structured }) => structured)],
-  ['2025-06-18', ofType('resource_link')],
-  ['2025-11-25', ofTools('execution')],
-  ['2025-11-25', (view) => objectsWithIcons(view).map((cursor) => cursor.get('icons'))],
-]
-
-/** Objects that may have icons. */
-export function objectsWithIcons({ tools, resources, templates, prompts, implementations }: McpView): JsonCursor[] {
-  return [...tools.map(({ cursor }) => cursor), ...resources, ...templates, ...prompts, ...implementations]
-}
-
-/** An entry of a list must have a name that says something. */
-export function expectEntryNames(error: ReportFinding, entries: readonly JsonCursor[]): void {
-  for (const entry of entries) {
-    expectType(error, entry.get('name'), 'string')
-    for (const name of ['title', 'description', 'mimeType']) expectTypeIfPresent(error, entry.get(name), 'string')
-  }
-}
-
-const TOOL = mcpSpec('schema', 'Tool')
-
-/** MCP-021…028, 031: the schemas of tools. */
-export const SCHEMA_RULES: RuleTable<McpView> = {
+  // MCP-021…028, 031: the schemas of tools.
   'MCP-021': {
     severity: 'error',
     types: WITH_TOOLS,
@@ -302,6 +253,52 @@ export const SCHEMA_RULES: RuleTable<McpView> = {
       for (const { input } of tools) if (input !== null) checkHeaders(report, input.cursor)
     },
   },
+}
+
+/** Longest description before it is called long, in UTF-16 units. */
+const LONG_DESCRIPTION = 4_096
+
+function checkTextHygiene(warning: ReportFinding, cursor: JsonCursor): void {
+  const text = cursor.text()
+  if (text === null) return
+  if (text.length > LONG_DESCRIPTION) warning(cursor, 'is longer than 4,096 characters')
+  if (hasHiddenCharacters(text)) warning(cursor, 'contains invisible characters')
+  else if (looksLikeInstruction(text)) warning(cursor, 'addresses the model instead of describing the tool')
+}
+
+type Members = (view: McpView) => JsonCursor[]
+
+const ofType =
+  (type: string): Members =>
+  ({ blocks }) =>
+    blocks.map((block) => block.get('type')).filter((cursor) => cursor.text() === type)
+const ofTools =
+  (name: string): Members =>
+  ({ tools }) =>
+    tools.map(({ cursor }) => cursor.get(name))
+
+/** Members by the version that brought them. */
+const LATER: readonly [string, Members][] = [
+  ['2025-03-26', ofTools('annotations')],
+  ['2025-03-26', ofType('audio')],
+  ['2025-06-18', ofTools('outputSchema')],
+  ['2025-06-18', ({ calls }) => calls.map(({ structured }) => structured)],
+  ['2025-06-18', ofType('resource_link')],
+  ['2025-11-25', ofTools('execution')],
+  ['2025-11-25', (view) => objectsWithIcons(view).map((cursor) => cursor.get('icons'))],
+]
+
+/** Objects that may have icons. */
+export function objectsWithIcons({ tools, resources, templates, prompts, implementations }: McpView): JsonCursor[] {
+  return [...tools.map(({ cursor }) => cursor), ...resources, ...templates, ...prompts, ...implementations]
+}
+
+/** An entry of a list must have a name that says something. */
+export function expectEntryNames(error: ReportFinding, entries: readonly JsonCursor[]): void {
+  for (const entry of entries) {
+    expectType(error, entry.get('name'), 'string')
+    for (const name of ['title', 'description', 'mimeType']) expectTypeIfPresent(error, entry.get(name), 'string')
+  }
 }
 
 function listSchemas({ tools }: McpView): ToolSchema[] {

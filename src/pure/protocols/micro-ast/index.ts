@@ -1,6 +1,6 @@
 import { defineProtocol } from '../protocol.ts'
 import { CATALOGUE_RULES } from './rules-catalogue.ts'
-import { NODE_RULES, OFFER_RULES } from './rules-nodes.ts'
+import { NODE_RULES } from './rules-nodes.ts'
 import { MICRO_AST_READER } from './view.ts'
 
 /** Micro-AST 1.0: a small catalogue of goods for agents. No public specification is known; docs/micro-ast.md describes the format. */
@@ -9,5 +9,5 @@ export const MICRO_AST = defineProtocol({
   title: 'Micro-AST',
   ...MICRO_AST_READER,
   not_checked: ['signatures', 'reachability of URLs', 'whether goods, prices and stock are as stated'],
-  rules: [CATALOGUE_RULES, NODE_RULES, OFFER_RULES],
+  rules: [CATALOGUE_RULES, NODE_RULES],
 })

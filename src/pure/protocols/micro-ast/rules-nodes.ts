@@ -30,8 +30,8 @@ const PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root')[]>> = {
   policy: ['root'],
 }
 
-/** MAST-006…010, 015, 017, 018, 021, 024 and 026: nodes and their parents. */
 export const NODE_RULES: RuleTable<CatalogueView> = {
+  // MAST-006…010, 015, 017, 018, 021, 024 and 026: nodes and their parents.
   'MAST-006': {
     severity: 'error',
     why: 'Nodes refer to one another by id.',
@@ -191,58 +191,7 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
         if (containsContactData(cursor.text() ?? '')) warning(cursor, 'looks like data about a person')
     },
   },
-}
-
-function checkAttributes({ error, warning }: FindingReporter, cursor: JsonCursor): void {
-  if (!expectTypeIfPresent(error, cursor, 'object')) return
-  const members = cursor.members()
-  if (members.length > MOST_ATTRIBUTES) error(cursor, `has more than ${MOST_ATTRIBUTES} members`)
-  for (const one of members) {
-    if (!['string', 'number', 'boolean', 'redacted'].includes(one.kind)) error(one, 'is neither a text, a number, true nor false')
-    if (one.key.length > KEY_CHARS) error(one, `has a name of more than ${KEY_CHARS} characters`)
-    else if (/price|total|amount|(?:^|_)cost/i.test(one.key)) warning(one, 'looks like a price, which belongs into price')
-  }
-}
-
-/** Texts that people and models read. */
-function listTexts(merchant: JsonCursor, nodes: readonly CatalogueNode[]): JsonCursor[] {
-  const texts = nodes.flatMap(({ cursor }) => [cursor.get('name'), ...cursor.members('attributes')])
-  return [merchant.get('name'), ...texts].filter((cursor) => cursor.text() !== null)
-}
-
-function checkVariants({ error, warning }: FindingReporter, group: readonly CatalogueNode[]): void {
-  const all = group.filter(({ type }) => type === 'variant').map(({ cursor }) => cursor.get('attributes'))
-  const [first, ...others] = all
-  if (first === undefined) return
-  const names = (cursor: JsonCursor) =>
-    JSON.stringify(
-      cursor
-        .members()
-        .map(({ key }) => key)
-        .toSorted(),
-    )
-  const values = (cursor: JsonCursor) =>
-    JSON.stringify(
-      cursor
-        .members()
-        .map(({ key, value }) => [key, value])
-        .toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
-    )
-  for (const cursor of others)
-    if (names(cursor) !== names(first)) error(cursor, 'has other names than those of the first variant of this product')
-  const seen = new Set<string>()
-  for (const cursor of all) {
-    if (seen.has(values(cursor))) warning(cursor, 'is the same as that of another variant of this product')
-    seen.add(values(cursor))
-  }
-}
-
-const AVAILABILITY = ['in_stock', 'low_stock', 'out_of_stock', 'preorder', 'discontinued'] as const
-const ACTIONS = ['view', 'quote', 'checkout'] as const
-const PROTOCOLS = ['ucp', 'acp', 'mcp', 'a2a', 'x402'] as const
-
-/** MAST-011…014, 016, 019 and 020: prices, availability, links and actions. */
-export const OFFER_RULES: RuleTable<CatalogueView> = {
+  // MAST-011…014, 016, 019 and 020: prices, availability, links and actions.
   'MAST-011': {
     severity: 'error',
     why: 'What has no price cannot be bought; what is not for sale has none.',
@@ -361,6 +310,54 @@ export const OFFER_RULES: RuleTable<CatalogueView> = {
     },
   },
 }
+
+function checkAttributes({ error, warning }: FindingReporter, cursor: JsonCursor): void {
+  if (!expectTypeIfPresent(error, cursor, 'object')) return
+  const members = cursor.members()
+  if (members.length > MOST_ATTRIBUTES) error(cursor, `has more than ${MOST_ATTRIBUTES} members`)
+  for (const one of members) {
+    if (!['string', 'number', 'boolean', 'redacted'].includes(one.kind)) error(one, 'is neither a text, a number, true nor false')
+    if (one.key.length > KEY_CHARS) error(one, `has a name of more than ${KEY_CHARS} characters`)
+    else if (/price|total|amount|(?:^|_)cost/i.test(one.key)) warning(one, 'looks like a price, which belongs into price')
+  }
+}
+
+/** Texts that people and models read. */
+function listTexts(merchant: JsonCursor, nodes: readonly CatalogueNode[]): JsonCursor[] {
+  const texts = nodes.flatMap(({ cursor }) => [cursor.get('name'), ...cursor.members('attributes')])
+  return [merchant.get('name'), ...texts].filter((cursor) => cursor.text() !== null)
+}
+
+function checkVariants({ error, warning }: FindingReporter, group: readonly CatalogueNode[]): void {
+  const all = group.filter(({ type }) => type === 'variant').map(({ cursor }) => cursor.get('attributes'))
+  const [first, ...others] = all
+  if (first === undefined) return
+  const names = (cursor: JsonCursor) =>
+    JSON.stringify(
+      cursor
+        .members()
+        .map(({ key }) => key)
+        .toSorted(),
+    )
+  const values = (cursor: JsonCursor) =>
+    JSON.stringify(
+      cursor
+        .members()
+        .map(({ key, value }) => [key, value])
+        .toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
+    )
+  for (const cursor of others)
+    if (names(cursor) !== names(first)) error(cursor, 'has other names than those of the first variant of this product')
+  const seen = new Set<string>()
+  for (const cursor of all) {
+    if (seen.has(values(cursor))) warning(cursor, 'is the same as that of another variant of this product')
+    seen.add(values(cursor))
+  }
+}
+
+const AVAILABILITY = ['in_stock', 'low_stock', 'out_of_stock', 'preorder', 'discontinued'] as const
+const ACTIONS = ['view', 'quote', 'checkout'] as const
+const PROTOCOLS = ['ucp', 'acp', 'mcp', 'a2a', 'x402'] as const
 
 function checkUrl({ error, warning }: FindingReporter, cursor: JsonCursor, merchant_host: string | null): void {
   const url = expectHttpsUrl(error, cursor)

@@ -16,8 +16,12 @@ import { describeHttpsFault, classifyPrivateHost, readUrl, describeUriFault } fr
 
 const REGISTRIES: readonly Registry[] = ['services', 'capabilities', 'payment_handlers']
 
-/** UCP-001…008: the object `ucp` and its registries. */
+const SERVICE = ucpSpec('overview', 'Service Definition')
+const ENDPOINT = ucpSpec('overview', 'Endpoint Resolution')
+const BINDING = ucpSpec('overview', 'Spec URL Binding')
+
 export const ENVELOPE_RULES: RuleTable<UcpView> = {
+  // UCP-001…008: the object `ucp` and its registries.
   'UCP-001': {
     severity: 'error',
     why: 'Version, services and capabilities all hang from the object ucp.',
@@ -126,38 +130,7 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
         if (expectType(error, cursor.get('transport'), 'string')) expectOneOf(error, cursor.get('transport'), TRANSPORTS)
     },
   },
-}
-
-function expectDate(error: ReportFinding, cursor: JsonCursor): void {
-  const text = expectString(error, cursor)
-  if (text !== null && !isDate(text)) error(cursor, 'is not a calendar date', { expected: 'a date as YYYY-MM-DD' })
-}
-
-function checkFirstShapes(error: ReportFinding, body: JsonCursor): void {
-  for (const registry of ['capabilities', 'payment_handlers'] as const) {
-    const list = registryCursor(body, registry, true)
-    expectArrayIfPresent(error, list, 'object')
-  }
-  const services = body.get('ucp', 'services')
-  expectTypeIfPresent(error, services, 'object')
-  for (const service of services.members()) {
-    expectTypeIfPresent(error, service, 'object')
-    for (const transport of TRANSPORTS) expectTypeIfPresent(error, service.get(transport), 'object')
-  }
-}
-
-function expectMapOfArrays(error: ReportFinding, registry: JsonCursor): void {
-  expectTypeIfPresent(error, registry, 'object')
-  for (const name of registry.members()) {
-    expectArrayIfPresent(error, name, 'object')
-  }
-}
-
-const SERVICE = ucpSpec('overview', 'Service Definition')
-const ENDPOINT = ucpSpec('overview', 'Endpoint Resolution')
-
-/** UCP-009…013: endpoints of services, and URLs that describe entities. */
-export const SERVICE_RULES: RuleTable<UcpView> = {
+  // UCP-009…013: endpoints of services, and URLs that describe entities.
   'UCP-009': {
     severity: 'error',
     types: PROFILES,
@@ -264,14 +237,7 @@ export const SERVICE_RULES: RuleTable<UcpView> = {
       }
     },
   },
-}
-
-const REACH_WORDS = { localhost: 'the own machine', ip_address: 'an IP address', local_name: 'a private name' } as const
-
-const BINDING = ucpSpec('overview', 'Spec URL Binding')
-
-/** UCP-014…018: names and their domains, and consistency of registries. */
-export const NAME_RULES: RuleTable<UcpView> = {
+  // UCP-014…018: names and their domains, and consistency of registries.
   'UCP-014': {
     severity: 'both',
     why: 'The owner of the domain in a name controls its schema; a schema from another host can redefine what is paid.',
@@ -371,6 +337,33 @@ export const NAME_RULES: RuleTable<UcpView> = {
     },
   },
 }
+
+function expectDate(error: ReportFinding, cursor: JsonCursor): void {
+  const text = expectString(error, cursor)
+  if (text !== null && !isDate(text)) error(cursor, 'is not a calendar date', { expected: 'a date as YYYY-MM-DD' })
+}
+
+function checkFirstShapes(error: ReportFinding, body: JsonCursor): void {
+  for (const registry of ['capabilities', 'payment_handlers'] as const) {
+    const list = registryCursor(body, registry, true)
+    expectArrayIfPresent(error, list, 'object')
+  }
+  const services = body.get('ucp', 'services')
+  expectTypeIfPresent(error, services, 'object')
+  for (const service of services.members()) {
+    expectTypeIfPresent(error, service, 'object')
+    for (const transport of TRANSPORTS) expectTypeIfPresent(error, service.get(transport), 'object')
+  }
+}
+
+function expectMapOfArrays(error: ReportFinding, registry: JsonCursor): void {
+  expectTypeIfPresent(error, registry, 'object')
+  for (const name of registry.members()) {
+    expectArrayIfPresent(error, name, 'object')
+  }
+}
+
+const REACH_WORDS = { localhost: 'the own machine', ip_address: 'an IP address', local_name: 'a private name' } as const
 
 /** Every `schema` URL with the entity whose name must match its host. */
 function listSchemas({ entities, bindings, is_first_version }: UcpView): { cursor: JsonCursor; entity: UcpEntity }[] {

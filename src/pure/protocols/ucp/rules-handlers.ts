@@ -24,8 +24,8 @@ const HANDLERS = ucpSpec('overview', 'Payment Architecture')
 /** Members of a handler in 2026-01-11 except name and version, which other rules check. */
 const FIRST_HANDLER = object({ spec: text, config_schema: uri, instrument_schemas: list(uri), config: object({}) })
 
-/** UCP-019…021 and 026: payment handlers, older versions, and the webhook for orders. */
 export const HANDLER_RULES: RuleTable<UcpView> = {
+  // UCP-019…021 and 026: payment handlers, older versions, and the webhook for orders.
   'UCP-019': {
     severity: 'both',
     why: 'Payment instruments say by this id which handler made them.',
@@ -113,12 +113,7 @@ export const HANDLER_RULES: RuleTable<UcpView> = {
       }
     },
   },
-}
-
-const ALGORITHMS: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', Ed25519: 'EdDSA' }
-
-/** UCP-022…025: public keys of a profile. */
-export const KEY_RULES: RuleTable<UcpView> = {
+  // UCP-022…025: public keys of a profile.
   'UCP-022': {
     severity: 'error',
     types: PROFILES,
@@ -184,6 +179,8 @@ export const KEY_RULES: RuleTable<UcpView> = {
     },
   },
 }
+
+const ALGORITHMS: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', Ed25519: 'EdDSA' }
 
 /** The table entry for the curve of a key; own members only, since the name is input. */
 function lookUpCurve<Value>(table: Readonly<Record<string, Value>>, key: JsonCursor): Value | undefined {

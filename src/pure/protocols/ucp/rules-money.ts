@@ -25,8 +25,8 @@ const TYPES = ['subtotal', 'items_discount', 'discount', 'fulfillment', 'tax', '
 const DISCOUNTS: ReadonlySet<string> = new Set(['items_discount', 'discount'])
 const CHARGES: ReadonlySet<string> = new Set(['subtotal', 'fulfillment', 'tax', 'fee'])
 
-/** UCP-030…034 and 036: amounts and how they add up. */
 export const MONEY_RULES: RuleTable<UcpView> = {
+  // UCP-030…034 and 036: amounts and how they add up.
   'UCP-030': {
     severity: 'error',
     why: 'Amounts are integers of minor units; fractions and large numbers are read differently by different readers.',
@@ -173,6 +173,56 @@ export const MONEY_RULES: RuleTable<UcpView> = {
         warning(whole.cursor, 'have a subtotal that is not the sum of the lines')
     },
   },
+  // UCP-035 and 041: lines and references to them.
+  'UCP-035': {
+    severity: 'error',
+    types: BASKETS,
+    why: 'Fulfilment, discounts and refunds refer to lines by id and count their pieces.',
+    spec: ucpSpec('reference', 'Line Item'),
+    hint: 'Give each line its own id and a quantity from 1 up; in orders an object with total and fulfilled.',
+    good: { id: 'li_1', quantity: 2 },
+    bad: { id: 'li_1', quantity: 0 },
+    check({ error }, { lines, context }) {
+      const ids = lines.map((line) => line.get('id'))
+      for (const line of lines) {
+        expectText(error, line.get('id'))
+        if (context.type === 'order') checkOrderedQuantity(error, line, context.atLeast('2026-04-08'))
+        else if (expectType(error, line.get('quantity'), 'number')) expectInteger(error, line.get('quantity'), { min: 1n })
+        expectType(error, line.get('totals'), 'array')
+        expectItemTypes(error, line.get('totals'), 'object')
+        expectTypeIfPresent(error, line.get('parent_id'), 'string')
+      }
+      checkParents(error, lines, expectUnique(error, ids, 'the id of another line'))
+    },
+  },
+  'UCP-041': {
+    severity: 'error',
+    types: BASKETS,
+    why: 'A choice or a parcel that points at nothing cannot be shown, priced or shipped.',
+    spec: ucpSpec('fulfillment', 'Schema'),
+    hint: 'Refer to ids that the response itself has.',
+    hint_by_case: true,
+    good: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_1'] }] } },
+    bad: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_2'] }] } },
+    check({ error }, view) {
+      const { body, lines, context, is_newest_version } = view
+      const fulfillment = body.get('fulfillment')
+      // Members of fulfilment differ between versions, so an unknown version says nothing about them.
+      const isKnown = context.version_source !== 'assumed'
+      if (context.type === 'order') {
+        if (isKnown && fulfillment.kind === 'object')
+          expectShape(error, fulfillment, is_newest_version ? NEWEST_ORDER_FULFILLMENT : ORDER_FULFILLMENT)
+        checkMovedQuantities(error, body)
+      } else if (isKnown) expectShape(error, fulfillment, is_newest_version ? NEWEST_CHECKOUT_FULFILLMENT : CHECKOUT_FULFILLMENT)
+      const ids = lines.map((line) => line.text('id')).filter((id) => id !== null)
+      // A reference to a line that cannot be read, or whose id cannot be read, proves nothing.
+      if (body.get('line_items').kind !== 'array' || ids.length < body.items('line_items').length) return
+      const known = new Set(ids)
+      for (const cursor of listLineReferences(body)) expectReference(error, cursor, known, 'a line')
+      checkChoices(error, fulfillment)
+      checkAllocations(error, body)
+    },
+  },
 }
 
 function isOfDocument({ of }: UcpTotals): boolean {
@@ -239,59 +289,6 @@ function readQuantity(line: JsonCursor): bigint | null {
 /** Returns whether a line counts another unit than pieces. */
 function hasOtherUnit(line: JsonCursor): boolean {
   return [...line.members(), ...line.members('item')].some(({ key }) => /unit|scale|measure/i.test(key))
-}
-
-/** UCP-035 and 041: lines and references to them. */
-export const LINE_RULES: RuleTable<UcpView> = {
-  'UCP-035': {
-    severity: 'error',
-    types: BASKETS,
-    why: 'Fulfilment, discounts and refunds refer to lines by id and count their pieces.',
-    spec: ucpSpec('reference', 'Line Item'),
-    hint: 'Give each line its own id and a quantity from 1 up; in orders an object with total and fulfilled.',
-    good: { id: 'li_1', quantity: 2 },
-    bad: { id: 'li_1', quantity: 0 },
-    check({ error }, { lines, context }) {
-      const ids = lines.map((line) => line.get('id'))
-      for (const line of lines) {
-        expectText(error, line.get('id'))
-        if (context.type === 'order') checkOrderedQuantity(error, line, context.atLeast('2026-04-08'))
-        else if (expectType(error, line.get('quantity'), 'number')) expectInteger(error, line.get('quantity'), { min: 1n })
-        expectType(error, line.get('totals'), 'array')
-        expectItemTypes(error, line.get('totals'), 'object')
-        expectTypeIfPresent(error, line.get('parent_id'), 'string')
-      }
-      checkParents(error, lines, expectUnique(error, ids, 'the id of another line'))
-    },
-  },
-  'UCP-041': {
-    severity: 'error',
-    types: BASKETS,
-    why: 'A choice or a parcel that points at nothing cannot be shown, priced or shipped.',
-    spec: ucpSpec('fulfillment', 'Schema'),
-    hint: 'Refer to ids that the response itself has.',
-    hint_by_case: true,
-    good: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_1'] }] } },
-    bad: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_2'] }] } },
-    check({ error }, view) {
-      const { body, lines, context, is_newest_version } = view
-      const fulfillment = body.get('fulfillment')
-      // Members of fulfilment differ between versions, so an unknown version says nothing about them.
-      const isKnown = context.version_source !== 'assumed'
-      if (context.type === 'order') {
-        if (isKnown && fulfillment.kind === 'object')
-          expectShape(error, fulfillment, is_newest_version ? NEWEST_ORDER_FULFILLMENT : ORDER_FULFILLMENT)
-        checkMovedQuantities(error, body)
-      } else if (isKnown) expectShape(error, fulfillment, is_newest_version ? NEWEST_CHECKOUT_FULFILLMENT : CHECKOUT_FULFILLMENT)
-      const ids = lines.map((line) => line.text('id')).filter((id) => id !== null)
-      // A reference to a line that cannot be read, or whose id cannot be read, proves nothing.
-      if (body.get('line_items').kind !== 'array' || ids.length < body.items('line_items').length) return
-      const known = new Set(ids)
-      for (const cursor of listLineReferences(body)) expectReference(error, cursor, known, 'a line')
-      checkChoices(error, fulfillment)
-      checkAllocations(error, body)
-    },
-  },
 }
 
 function checkOrderedQuantity(error: ReportFinding, line: JsonCursor, has_removed: boolean): void {
