@@ -1,10 +1,17 @@
 import { z } from 'zod'
 import { isObject } from '../../pure/is-object.ts'
 import { checkDocument, type PreflightReport, type PreflightFinding, PREFLIGHT_STATEMENT } from '../../pure/protocols/check.ts'
-import { listDocumentTypes, versionsOfRule } from '../../pure/protocols/coverage.ts'
 import type { NumberLiterals } from '../../pure/protocols/json-cursor.ts'
 import { PROTOCOLS } from '../../pure/protocols/registry.ts'
-import { PROTOCOL_IDS, type ExceededBound, type Protocol, type ProtocolId, type RuleDescription } from '../../pure/protocols/protocol.ts'
+import {
+  PROTOCOL_IDS,
+  type ExceededBound,
+  type Protocol,
+  type ProtocolId,
+  type RuleDescription,
+  listDocumentTypes,
+  versionsOfRule,
+} from '../../pure/protocols/protocol.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../catalogue/decode.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'

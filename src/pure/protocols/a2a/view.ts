@@ -1,8 +1,16 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, ReportFinding, Detection, UncoveredType, ProtocolId, SpecReference, DocumentReader } from '../protocol.ts'
+import {
+  type RuleContext,
+  type ReportFinding,
+  type Detection,
+  type UncoveredType,
+  type ProtocolId,
+  type SpecReference,
+  type DocumentReader,
+  isJsonRpcRequest,
+} from '../protocol.ts'
 import { expectTypeIfPresent, type JsonType } from '../kit/expect.ts'
 import { cutText } from '../../cut-text.ts'
-import { isJsonRpcRequest } from '../coverage.ts'
 import { readUrl } from '../kit/url.ts'
 
 /** One way to reach the agent. */

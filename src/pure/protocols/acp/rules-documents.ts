@@ -13,7 +13,7 @@ import { expectInteger } from '../kit/money.ts'
 import { expectHttpsUrl } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { ERROR_TYPES, FINAL_STATUSES, ALLOWANCE_SPEC, rfcSpec, schemaSpec } from './versions.ts'
+import { ERROR_TYPES, ALLOWANCE_SPEC, rfcSpec, schemaSpec } from './versions.ts'
 import { type AcpView } from './view.ts'
 
 const SERVICES = ['checkout', 'orders', 'delegate_payment', 'carts']
@@ -138,6 +138,9 @@ function listTimes({ body, options, lines, applied, order, context }: AcpView): 
     ...estimates.flatMap((estimate) => [estimate.get('earliest'), estimate.get('latest')]),
   ]
 }
+
+/** Statuses that nothing follows. */
+const FINAL_STATUSES: ReadonlySet<string> = new Set(['completed', 'canceled', 'expired'])
 
 function checkExpiry({ error, warning }: FindingReporter, { body, context, status }: AcpView): void {
   if (context.type !== 'checkout_session') return

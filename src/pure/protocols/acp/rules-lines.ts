@@ -8,24 +8,13 @@ import {
   expectItemTypes,
   expectObject,
   expectUniqueMembers,
+  expectReference,
 } from '../kit/expect.ts'
 import { expectInteger } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
 import { OLD_LINE_AMOUNTS, SESSION_TYPES, oldSpec, rfcSpec, schemaSpec } from './versions.ts'
-import {
-  sumOfType,
-  sumOfTypes,
-  absoluteAmount,
-  singleAmount,
-  collectIds,
-  discountOfLine,
-  expectKnownId,
-  unitAmountOf,
-  type AcpView,
-  type SessionLine,
-  tallyTotals,
-} from './view.ts'
+import { sumOfType, sumOfTypes, absoluteAmount, singleAmount, type AcpView, type SessionLine, tallyTotals } from './view.ts'
 import { readDateTime } from '../kit/dates.ts'
 
 const LINE = schemaSpec('LineItem')
@@ -185,6 +174,16 @@ export const LINE_RULES: RuleTable<AcpView> = {
   },
 }
 
+/** Ids that may be referred to; null if one of them is redacted, so the list is incomplete. */
+function collectIds(cursors: readonly JsonCursor[]): ReadonlySet<string> | null {
+  return cursors.some(({ redacted }) => redacted) ? null : new Set(cursors.map((cursor) => cursor.text() ?? ''))
+}
+
+/** Expects the text to be one of these ids, where they are known. */
+function expectKnownId(report: ReportFinding, cursor: JsonCursor, ids: ReadonlySet<string> | null, what: string): void {
+  if (ids !== null) expectReference(report, cursor, ids, what)
+}
+
 /** 2025-09-29 also sells by weight and length: its quantities are any number above zero. */
 function checkQuantity(
   error: ReportFinding,
@@ -237,6 +236,11 @@ function checkLineTotals(warning: ReportFinding, { cursor, tallies }: SessionLin
     warning(total.cursor, 'does not match the other totals of the line', { expected: 'subtotal + tax' })
 }
 
+/** Unit price and quantity of a line where its version keeps them. */
+function unitAmountOf(line: JsonCursor): JsonCursor {
+  return line.has('unit_amount') ? line.get('unit_amount') : line.get('item', 'unit_amount')
+}
+
 function checkSubtotals(warning: ReportFinding, { lines, totals, is_before_202601 }: AcpView): void {
   const session = singleAmount(totals.tallies, 'subtotal')
   const off = absoluteAmount(sumOfType(totals.tallies, 'items_discount'))
@@ -264,6 +268,11 @@ function checkItemDiscounts(error: ReportFinding, { lines, totals }: AcpView): v
   const sum = named.reduce<bigint>((total, amount) => total + (absoluteAmount(amount) ?? 0n), 0n)
   if (absoluteAmount(session.amount) !== sum)
     error(session.cursor, 'is not the sum of the discounts of the lines', { expected: 'the sum of the discounts of the lines' })
+}
+
+/** Discounts that a line has of itself: `items_discount`, else `discount`; null when unreadable, undefined when it names none. */
+function discountOfLine({ tallies: { by_type, is_whole } }: SessionLine): bigint | null | undefined {
+  return is_whole ? (by_type.get('items_discount') ?? by_type.get('discount'))?.amount : null
 }
 
 function sumOverLines(lines: readonly SessionLine[], amountOfLine: (line: SessionLine) => bigint | null): bigint | null {

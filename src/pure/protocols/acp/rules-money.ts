@@ -3,14 +3,23 @@ import { expectMinorUnits, sumIntegers } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
 import { listFeedPrices } from './rules-session.ts'
-import { OLD_LINE_AMOUNTS, PRICED_STATUSES, rfcSpec, schemaSpec, REJECTION_REASONS, SESSION_TYPES } from './versions.ts'
+import { OLD_LINE_AMOUNTS, rfcSpec, schemaSpec, REJECTION_REASONS, SESSION_TYPES } from './versions.ts'
 import { sumOfType, sumOfTypes, absoluteAmount, singleAmount, type AcpView, type AcpTotals } from './view.ts'
 import { followJsonPath } from '../kit/json-path.ts'
-import { objectsWithCurrency } from './rules-payment.ts'
 
 const TOTAL = schemaSpec('Total')
 const PRICED: string[] = ['checkout_session', 'order']
 const ADDED = ['fulfillment', 'tax', 'fee', 'gift_wrap', 'tip']
+
+/** Statuses in which the amount to pay must be known. */
+const PRICED_STATUSES: ReadonlySet<string> = new Set([
+  'ready_for_payment',
+  'authentication_required',
+  'pending_approval',
+  'complete_in_progress',
+  'in_progress',
+  'completed',
+])
 
 /** ACP-008…013: money, and totals that add up. */
 export const MONEY_RULES: RuleTable<AcpView> = {
@@ -247,6 +256,11 @@ export const DISCOUNT_RULES: RuleTable<AcpView> = {
       for (const entry of totals.entries) expectPresent(error, entry.get('presentment_amount'), { expected: 'an integer of minor units' })
     },
   },
+}
+
+/** Objects of an order or session that have their own currency. */
+function objectsWithCurrency(view: AcpView): JsonCursor[] {
+  return [...view.applied.map((one) => one.get('coupon')), ...view.order.objects('adjustments')]
 }
 
 function checkCoupon(error: ReportFinding, coupon: JsonCursor): void {

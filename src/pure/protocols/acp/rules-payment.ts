@@ -188,8 +188,3 @@ function comparePayee({ error, warning }: FindingReporter, { context, body, hand
     else error(other, 'is not the expected payee', { expected: 'the expected payee' })
   }
 }
-
-/** Objects of an order or session that have their own currency. */
-export function objectsWithCurrency(view: AcpView): JsonCursor[] {
-  return [...view.applied.map((one) => one.get('coupon')), ...view.order.objects('adjustments')]
-}

@@ -19,8 +19,8 @@ import {
   SESSION_MEMBERS,
   schemaSpec,
   FIRST_LINKS,
-  WARNING_CODES,
   SESSION_TYPES,
+  REJECTION_REASONS,
 } from './versions.ts'
 import { expectHttpsUrl } from '../kit/url.ts'
 import { followJsonPath } from '../kit/json-path.ts'
@@ -234,6 +234,16 @@ const MESSAGE = schemaSpec('MessageError')
 
 /** Elements, comments and declarations of HTML as CommonMark 0.31 reads them; links in angle brackets are none. */
 const RAW_HTML = /(?<!\\)<(?:\/?[a-z][a-z0-9-]*(?:\s[^<>]*)?\/?>|!--|!\[CDATA\[|![a-z]|\?)/i
+
+const WARNING_CODES = [
+  'low_stock',
+  'high_demand',
+  'shipping_delay',
+  'price_change',
+  'expiring_promotion',
+  'limited_availability',
+  ...REJECTION_REASONS,
+] as const
 
 /** ACP-024…028: messages and links for the buyer. */
 export const MESSAGE_RULES: RuleTable<AcpView> = {

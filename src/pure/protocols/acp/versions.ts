@@ -130,29 +130,6 @@ export const REJECTION_REASONS = [
   'discount_code_usage_limit_reached',
 ] as const
 
-export const WARNING_CODES = [
-  'low_stock',
-  'high_demand',
-  'shipping_delay',
-  'price_change',
-  'expiring_promotion',
-  'limited_availability',
-  ...REJECTION_REASONS,
-] as const
-
-/** Statuses in which the amount to pay must be known. */
-export const PRICED_STATUSES: ReadonlySet<string> = new Set([
-  'ready_for_payment',
-  'authentication_required',
-  'pending_approval',
-  'complete_in_progress',
-  'in_progress',
-  'completed',
-])
-
-/** Statuses that nothing follows. */
-export const FINAL_STATUSES: ReadonlySet<string> = new Set(['completed', 'canceled', 'expired'])
-
 /** Types of errors that are still in use; 2026-04-17 dropped request_not_idempotent. */
 export const ERROR_TYPES: readonly string[] = ['invalid_request', 'processing_error', 'service_unavailable', 'rate_limit_exceeded']
 
@@ -176,9 +153,4 @@ export function rfcSpec(name: string, section: string): SpecReference {
 export const ALLOWANCE_SPEC: SpecReference = {
   url: `${REPOSITORY}/spec/2026-04-17/openapi/openapi.delegate_payment.yaml`,
   section: 'Allowance',
-}
-
-/** The same file of another version; definitions keep their names. Feeds and discovery came with 2026-04-17. */
-export function acpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
-  return { url: url.replace(/\/spec\/[0-9-]{10}\//, `/spec/${version}/`), section }
 }

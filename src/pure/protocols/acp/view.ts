@@ -1,10 +1,8 @@
-import { expectReference } from '../kit/expect.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, ReportFinding, Detection, DocumentReader } from '../protocol.ts'
+import { isJsonRpcRequest, type RuleContext, type Detection, type DocumentReader, type SpecReference } from '../protocol.ts'
 import {
   ACP_TYPES,
   ACP_VERSIONS,
-  acpSpecAt,
   CLOSED_SETS,
   type AcpVersion,
   type ClosedSets,
@@ -12,7 +10,6 @@ import {
   JANUARY_NEW,
   type AcpType,
 } from './versions.ts'
-import { isJsonRpcRequest } from '../coverage.ts'
 import { readDateVersion } from '../kit/dates.ts'
 
 export interface AcpTotals {
@@ -109,26 +106,6 @@ function readSelections(body: JsonCursor): Selection[] {
   const first = body.get('fulfillment_option_id')
   if (first.present) selections.push({ type: null, option_id: first, item_ids: first.get('item_ids') })
   return selections
-}
-
-/** Unit price and quantity of a line where its version keeps them. */
-export function unitAmountOf(line: JsonCursor): JsonCursor {
-  return line.has('unit_amount') ? line.get('unit_amount') : line.get('item', 'unit_amount')
-}
-
-/** Discounts that a line has of itself: `items_discount`, else `discount`; null when unreadable, undefined when it names none. */
-export function discountOfLine({ tallies: { by_type, is_whole } }: SessionLine): bigint | null | undefined {
-  return is_whole ? (by_type.get('items_discount') ?? by_type.get('discount'))?.amount : null
-}
-
-/** Ids that may be referred to; null if one of them is redacted, so the list is incomplete. */
-export function collectIds(cursors: readonly JsonCursor[]): ReadonlySet<string> | null {
-  return cursors.some(({ redacted }) => redacted) ? null : new Set(cursors.map((cursor) => cursor.text() ?? ''))
-}
-
-/** Expects the text to be one of these ids, where they are known. */
-export function expectKnownId(report: ReportFinding, cursor: JsonCursor, ids: ReadonlySet<string> | null, what: string): void {
-  if (ids !== null) expectReference(report, cursor, ids, what)
 }
 
 /** Amounts of a list of totals, added up by type. */
@@ -400,4 +377,9 @@ export const ACP_READER: DocumentReader<AcpView> = {
   detect: detectAcp,
   specForVersion: acpSpecAt,
   view: collectAcpView,
+}
+
+/** The same file of another version; definitions keep their names. Feeds and discovery came with 2026-04-17. */
+function acpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
+  return { url: url.replace(/\/spec\/[0-9-]{10}\//, `/spec/${version}/`), section }
 }

@@ -51,10 +51,6 @@ export const VCT: Readonly<Record<'checkout_mandate' | 'open_checkout_mandate' |
   open_payment_mandate: 'mandate.payment.open.1',
 }
 
-export function isOfV02({ type }: Ap2Mandate): boolean {
-  return type in VCT
-}
-
 const LEGACY: Readonly<Record<string, MandateType>> = {
   'ap2.mandates.IntentMandate': 'intent_mandate',
   'ap2.mandates.CartMandate': 'cart_mandate',

@@ -1,29 +1,35 @@
-import { expectType, expectText, expectOneOf, expectTypeIfPresent, reportSecrets, expectObjectIfPresent } from '../kit/expect.ts'
+import {
+  expectType,
+  expectText,
+  expectOneOf,
+  expectTypeIfPresent,
+  reportSecrets,
+  expectObjectIfPresent,
+  expectTextForm,
+} from '../kit/expect.ts'
 import { isWeakAlgorithm, readCompactJws } from '../kit/keys.ts'
-import { expectMinorUnits, sumIntegers, expectInteger } from '../kit/money.ts'
+import { expectMinorUnits, sumIntegers, expectInteger, isCurrencyCode, minorUnitDigits } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
-import { expectDigest, isSha256Of, expectCurrencyCode, containsCardNumber, expectPartyMembers, expectIsoTime } from './values.ts'
-import {
-  ap2Spec,
-  algorithmOf,
-  CHECKOUTS,
-  CURRENT,
-  mandatesOfTypes,
-  type Ap2View,
-  type ClosedPayment,
-  cnfKeys,
-  ANY_PAYMENTS,
-  PAYMENTS,
-  RECEIPTS,
-  paymentObjects,
-} from './view.ts'
+import { expectPartyMembers, expectIsoTime, DIGEST_CHARS } from './values.ts'
+import { ap2Spec, CURRENT, mandatesOfTypes, type Ap2View, type ClosedPayment, cnfKeys } from './view.ts'
 import { readUrl } from '../kit/url.ts'
-import type { Ap2Mandate } from './mandates.ts'
+import type { Ap2Mandate, Ap2Type } from './mandates.ts'
+import { isLuhn } from '../../checks/luhn.ts'
+import { readBase64Url } from '../../receipts/base64url.ts'
+import { sha256 } from '@noble/hashes/sha2.js'
 
 const CHECKOUT_SCHEMA = ap2Spec('checkout_mandate', 'Mandate Schema')
 
 const SCHEMA = ap2Spec('payment_mandate', 'Mandate Schema')
+
+const CHECKOUTS = ['checkout_mandate', 'mandates'] as const satisfies Ap2Type[]
+const PAYMENTS = ['payment_mandate', 'mandates'] as const satisfies Ap2Type[]
+const ANY_PAYMENTS = ['payment_mandate', 'open_payment_mandate', 'mandates'] as const satisfies Ap2Type[]
+const RECEIPTS = ['checkout_receipt', 'payment_receipt', 'mandates'] as const satisfies Ap2Type[]
+
+/** Digits of a card in a text, written together or in groups. */
+const CARD_DIGITS = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/
 
 export const CLOSED_RULES: RuleTable<Ap2View> = {
   // AP2-004…006 and 038: the checkout that a mandate approves.
@@ -242,6 +248,68 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
         expectIsoTime(error, view.disclosed.get(claims, 'execution_date'))
     },
   },
+}
+
+/** Expects a hash of this algorithm, or of any if it is null. Returns false for other values and for unreadable ones. */
+function expectDigest(error: ReportFinding, cursor: JsonCursor, algorithm: string | null): boolean {
+  if (!expectTypeIfPresent(error, cursor, 'string')) return false
+  const text = cursor.text()
+  if (text === null || text.trim() === '') return false
+  const known = algorithm !== null && Object.hasOwn(DIGEST_CHARS, algorithm)
+  const lengths = known ? [DIGEST_CHARS[algorithm]] : Object.values(DIGEST_CHARS)
+  if (lengths.includes(text.length) && /^[\w-]+$/.test(text)) return true
+  error(cursor, `is not a base64url ${known ? algorithm : 'hash'}`, { expected: `${lengths.join(', ')} characters of base64url` })
+  return false
+}
+
+/** Returns whether a hash is the SHA-256 of an ASCII text. */
+function isSha256Of(hash: string, text: string): boolean {
+  const bytes = readBase64Url(hash)
+  const own = sha256(new TextEncoder().encode(text))
+  return bytes !== null && bytes.length === own.length && bytes.every((byte, index) => byte === own[index])
+}
+
+/** Returns whether the first 512 characters of a text contain a card number. */
+function containsCardNumber(text: string): boolean {
+  const digits = CARD_DIGITS.exec(text.slice(0, 512))?.[0].replace(/[ -]/g, '')
+  return digits !== undefined && isLuhn(digits)
+}
+
+/** The code here; silent about absent and redacted values. */
+function expectCurrencyCode({ error, warning }: FindingReporter, cursor: JsonCursor): void {
+  const code = expectTextForm(error, cursor, { pattern: /^[A-Z]{3}$/, expected: 'three upper-case letters of ISO 4217' })
+  if (code === null) return
+  if (!isCurrencyCode(code)) {
+    warning(cursor, 'is not a current ISO 4217 code')
+    return
+  }
+  const digits = minorUnitDigits(code)
+  if (digits === 2) return
+  const [words, hint] =
+    digits === null
+      ? ['has no minor unit', 'Make sure that both sides count it alike.']
+      : [
+          `counts ${digits === 0 ? 'no' : digits} digits behind the point, not two`,
+          `One whole unit of it is ${digits === 0 ? 'the amount 1' : `the amount 1${'0'.repeat(digits)}`}.`,
+        ]
+  warning(cursor, words, { hint })
+}
+
+/** The hash algorithm of the token that carries a mandate; null if unreadable. */
+function algorithmOf({ claims, envelope }: Ap2Mandate): string | null {
+  const own = claims.get('_sd_alg')
+  const cursor = own.present ? own : (envelope?.payload.get('_sd_alg') ?? own)
+  return cursor.present ? cursor.text() : 'sha-256'
+}
+
+/** Claims of this name in closed and open payment mandates, where they are objects; says which preset ones are none. */
+function paymentObjects(error: ReportFinding, view: Ap2View, name: string): JsonCursor[] {
+  return mandatesOfTypes(view, 'payment_mandate', 'open_payment_mandate').flatMap(({ type, claims }) => {
+    const cursor = view.disclosed.get(claims, name)
+    // A closed mandate must have it, and another rule says so.
+    if (type === 'open_payment_mandate') expectTypeIfPresent(error, cursor, 'object')
+    return cursor.kind === 'object' ? [cursor] : []
+  })
 }
 
 function checkSignedToken(error: ReportFinding, cursor: JsonCursor): void {

@@ -3,7 +3,7 @@ import { isWeakAlgorithm } from '../kit/keys.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import { rfc, type RuleTable, type FindingReporter } from '../protocol.ts'
 import { DIGEST_CHARS } from './values.ts'
-import { isOfV01, VCT, type Ap2Mandate, isOfV02 } from './mandates.ts'
+import { isOfV01, VCT, type Ap2Mandate } from './mandates.ts'
 import { ap2Spec, ISSUE_BUDGET, CURRENT, type Ap2View } from './view.ts'
 import { expectInteger } from '../kit/money.ts'
 
@@ -203,6 +203,10 @@ export const TIME_RULES: RuleTable<Ap2View> = {
       }
     },
   },
+}
+
+function isOfV02({ type }: Ap2Mandate): boolean {
+  return type in VCT
 }
 
 /** Objects with iat and exp: the claims, and the payload of the token that carries them. */

@@ -2,10 +2,10 @@ import { expectType, expectOneOf, expectUnique, expectNotEmpty, expectObject } f
 import { decodedLength } from '../kit/keys.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import { rfc, type RuleTable, type ReportFinding, type FindingReporter } from '../protocol.ts'
-import { cnfKeys, CURRENT, OPEN, OPEN_CHECKOUTS, OPEN_PAYMENTS, type Ap2View, type OpenMandate, ap2Spec, ISSUE_BUDGET } from './view.ts'
-import { type AmountRange, type DateWindow, type Party, expectAllowedParties, expectIsoTime } from './values.ts'
+import { cnfKeys, CURRENT, OPEN_PAYMENTS, type Ap2View, type OpenMandate, ap2Spec, ISSUE_BUDGET } from './view.ts'
+import { type AmountRange, type DateWindow, type Party, expectIsoTime, expectPartyMembers } from './values.ts'
 import { expectInteger, expectMinorUnits } from '../kit/money.ts'
-import type { Disclosed } from './mandates.ts'
+import type { Disclosed, Ap2Type } from './mandates.ts'
 
 const STRUCTURE = ap2Spec('agent_authorization', 'Mandates using SD-JWT VCs')
 
@@ -23,6 +23,9 @@ const PAYMENT_TYPES = [
 const KNOWN: ReadonlySet<string> = new Set([...CHECKOUT_TYPES, ...PAYMENT_TYPES])
 
 const KEY = { kty: 'EC', crv: 'P-256', x: '…', y: '…' }
+
+const OPEN_CHECKOUTS = ['open_checkout_mandate', 'mandates'] as const satisfies Ap2Type[]
+const OPEN = ['open_checkout_mandate', 'open_payment_mandate', 'mandates'] as const satisfies Ap2Type[]
 
 export const OPEN_RULES: RuleTable<Ap2View> = {
   // AP2-017…023: structure of open mandates.
@@ -259,6 +262,18 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
       }
     },
   },
+}
+
+/** A list of allowed parties; nothing is said of hidden ones. */
+function expectAllowedParties(error: ReportFinding, constraint: JsonCursor, party: Party, disclosed: Disclosed): void {
+  const list = disclosed.get(constraint, 'allowed')
+  if (!disclosed.need(error, constraint, 'allowed', 'array') || list.redacted) return
+  const items = disclosed.items(list)
+  if (items.length === 0) error(list, 'is empty', { expected: 'at least one item' })
+  for (const item of items) {
+    if (disclosed.isSealed(item) || !expectObject(error, item)) continue
+    expectPartyMembers(error, item, party, disclosed)
+  }
 }
 
 function expectP256Coordinate(error: ReportFinding, cursor: JsonCursor): void {

@@ -1,12 +1,9 @@
-import { isLuhn } from '../../checks/luhn.ts'
-import { expectTypeIfPresent, expectTextForm, expectObject } from '../kit/expect.ts'
-import { isCurrencyCode, minorUnitDigits, expectMinorUnits } from '../kit/money.ts'
+import { expectTypeIfPresent } from '../kit/expect.ts'
+import { minorUnitDigits, expectMinorUnits } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { FindingReporter, ReportFinding } from '../protocol.ts'
+import type { ReportFinding } from '../protocol.ts'
 import type { Disclosed } from './mandates.ts'
 import { readIso8601, type InstantRange } from '../kit/dates.ts'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { readBase64Url } from '../../receipts/base64url.ts'
 
 /** Types that several mandates and constraints are made of. */
 
@@ -21,47 +18,6 @@ export function expectPartyMembers(error: ReportFinding, cursor: JsonCursor, par
   for (const name of NEEDED[party]) disclosed.needText(error, cursor, name)
   const more = party === 'merchant' ? 'website' : party === 'instrument' ? 'description' : null
   if (more !== null) expectTypeIfPresent(error, disclosed.get(cursor, more), 'string')
-}
-
-/** A list of allowed parties; nothing is said of hidden ones. */
-export function expectAllowedParties(error: ReportFinding, constraint: JsonCursor, party: Party, disclosed: Disclosed): void {
-  const list = disclosed.get(constraint, 'allowed')
-  if (!disclosed.need(error, constraint, 'allowed', 'array') || list.redacted) return
-  const items = disclosed.items(list)
-  if (items.length === 0) error(list, 'is empty', { expected: 'at least one item' })
-  for (const item of items) {
-    if (disclosed.isSealed(item) || !expectObject(error, item)) continue
-    expectPartyMembers(error, item, party, disclosed)
-  }
-}
-
-/** The code here; silent about absent and redacted values. */
-export function expectCurrencyCode({ error, warning }: FindingReporter, cursor: JsonCursor): void {
-  const code = expectTextForm(error, cursor, { pattern: /^[A-Z]{3}$/, expected: 'three upper-case letters of ISO 4217' })
-  if (code === null) return
-  if (!isCurrencyCode(code)) {
-    warning(cursor, 'is not a current ISO 4217 code')
-    return
-  }
-  const digits = minorUnitDigits(code)
-  if (digits === 2) return
-  const [words, hint] =
-    digits === null
-      ? ['has no minor unit', 'Make sure that both sides count it alike.']
-      : [
-          `counts ${digits === 0 ? 'no' : digits} digits behind the point, not two`,
-          `One whole unit of it is ${digits === 0 ? 'the amount 1' : `the amount 1${'0'.repeat(digits)}`}.`,
-        ]
-  warning(cursor, words, { hint })
-}
-
-/** Digits of a card in a text, written together or in groups. */
-const CARD_DIGITS = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/
-
-/** Returns whether the first 512 characters of a text contain a card number. */
-export function containsCardNumber(text: string): boolean {
-  const digits = CARD_DIGITS.exec(text.slice(0, 512))?.[0].replace(/[ -]/g, '')
-  return digits !== undefined && isLuhn(digits)
 }
 
 /** Amounts of version 0.1, and budgets: decimal numbers of major units, or texts of them, as the W3C Payment Request API has them. */
@@ -101,25 +57,6 @@ export function expectIsoTime(report: ReportFinding, cursor: JsonCursor): Instan
 
 /** Characters of a hash by the algorithm that RFC 9901 names. */
 export const DIGEST_CHARS: Readonly<Record<string, number>> = { 'sha-256': 43, 'sha-384': 64, 'sha-512': 86 }
-
-/** Expects a hash of this algorithm, or of any if it is null. Returns false for other values and for unreadable ones. */
-export function expectDigest(error: ReportFinding, cursor: JsonCursor, algorithm: string | null): boolean {
-  if (!expectTypeIfPresent(error, cursor, 'string')) return false
-  const text = cursor.text()
-  if (text === null || text.trim() === '') return false
-  const known = algorithm !== null && Object.hasOwn(DIGEST_CHARS, algorithm)
-  const lengths = known ? [DIGEST_CHARS[algorithm]] : Object.values(DIGEST_CHARS)
-  if (lengths.includes(text.length) && /^[\w-]+$/.test(text)) return true
-  error(cursor, `is not a base64url ${known ? algorithm : 'hash'}`, { expected: `${lengths.join(', ')} characters of base64url` })
-  return false
-}
-
-/** Returns whether a hash is the SHA-256 of an ASCII text. */
-export function isSha256Of(hash: string, text: string): boolean {
-  const bytes = readBase64Url(hash)
-  const own = sha256(new TextEncoder().encode(text))
-  return bytes !== null && bytes.length === own.length && bytes.every((byte, index) => byte === own[index])
-}
 
 // Limits that the constraints of an open mandate set, collected once so that each comparison takes constant time.
 

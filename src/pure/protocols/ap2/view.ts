@@ -1,16 +1,9 @@
 import { decodeJsonObject, PRIVATE_JWK_MEMBERS } from '../kit/keys.ts'
-import { expectTypeIfPresent } from '../kit/expect.ts'
 import { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference, ReportFinding, DocumentReader } from '../protocol.ts'
+import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
 import { type Disclosed, AP2_TYPES, findMandates, isOfV01, VCT, type Ap2Type, type Ap2Mandate } from './mandates.ts'
 import { collectLimits, type Constraint, type MandateLimits } from './values.ts'
-
-export const CHECKOUTS = ['checkout_mandate', 'mandates'] as const satisfies Ap2Type[]
-export const PAYMENTS = ['payment_mandate', 'mandates'] as const satisfies Ap2Type[]
-export const OPEN_CHECKOUTS = ['open_checkout_mandate', 'mandates'] as const satisfies Ap2Type[]
 export const OPEN_PAYMENTS = ['open_payment_mandate', 'mandates'] as const satisfies Ap2Type[]
-export const OPEN = ['open_checkout_mandate', 'open_payment_mandate', 'mandates'] as const satisfies Ap2Type[]
-export const ANY_PAYMENTS = ['payment_mandate', 'open_payment_mandate', 'mandates'] as const satisfies Ap2Type[]
 export const CURRENT = [
   'checkout_mandate',
   'open_checkout_mandate',
@@ -18,7 +11,6 @@ export const CURRENT = [
   'open_payment_mandate',
   'mandates',
 ] as const satisfies Ap2Type[]
-export const RECEIPTS = ['checkout_receipt', 'payment_receipt', 'mandates'] as const satisfies Ap2Type[]
 
 export interface OpenMandate {
   mandate: Ap2Mandate
@@ -157,13 +149,6 @@ function unwrapPayload(token: JsonCursor): JsonCursor {
   return payload.kind === 'object' ? payload : token
 }
 
-/** The hash algorithm of the token that carries a mandate; null if unreadable. */
-export function algorithmOf({ claims, envelope }: Ap2Mandate): string | null {
-  const own = claims.get('_sd_alg')
-  const cursor = own.present ? own : (envelope?.payload.get('_sd_alg') ?? own)
-  return cursor.present ? cursor.text() : 'sha-256'
-}
-
 /** Mandates of one type, or of several. */
 export function mandatesOfTypes({ mandates }: Ap2View, ...types: Ap2Mandate['type'][]): Ap2Mandate[] {
   return mandates.filter(({ type }) => types.includes(type))
@@ -210,16 +195,6 @@ export const ISSUE_BUDGET: SpecReference = {
 function ap2SpecAt(spec: SpecReference, version: string): SpecReference {
   if (version !== '0.1' || !spec.url.startsWith(`${REPOSITORY}/v0.2.0/`)) return spec
   return { url: `${REPOSITORY}/v0.1.0/docs/specification.md`, section: spec.section }
-}
-
-/** Claims of this name in closed and open payment mandates, where they are objects; says which preset ones are none. */
-export function paymentObjects(error: ReportFinding, view: Ap2View, name: string): JsonCursor[] {
-  return mandatesOfTypes(view, 'payment_mandate', 'open_payment_mandate').flatMap(({ type, claims }) => {
-    const cursor = view.disclosed.get(claims, name)
-    // A closed mandate must have it, and another rule says so.
-    if (type === 'open_payment_mandate') expectTypeIfPresent(error, cursor, 'object')
-    return cursor.kind === 'object' ? [cursor] : []
-  })
 }
 
 export const AP2_READER: DocumentReader<Ap2View> = {

@@ -39,16 +39,6 @@ export function isWeakAlgorithm(alg: unknown): boolean {
 /** Members of a JSON Web Key that only its holder may know (RFC 7518, 6). */
 export const PRIVATE_JWK_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const
 
-/** Number of bytes in a coordinate of a curve (RFC 7518, 6.2.1; RFC 8037, 2). */
-export const CURVE_BYTES: Readonly<Record<string, number>> = {
-  'P-256': 32,
-  'P-384': 48,
-  'P-521': 66,
-  secp256k1: 32,
-  Ed25519: 32,
-  X25519: 32,
-}
-
 /** Number of bytes in a base64url member of a key; null when it is none, or redacted. */
 export function decodedLength(cursor: JsonCursor): number | null {
   const text = cursor.text()

@@ -1,8 +1,8 @@
 import { expectType, expectTypeIfPresent, expectPresent, comparableText, containsRedaction } from '../kit/expect.ts'
 import { validateBySchema } from '../kit/schema.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
-import { mcpSpec, asksForInput, type McpView, X402_OVER_MCP, type ToolCall } from './view.ts'
+import type { RuleTable, ReportFinding, FindingReporter, SpecReference } from '../protocol.ts'
+import { mcpSpec, asksForInput, type McpView, type ToolCall } from './view.ts'
 import { isUri } from '../kit/url.ts'
 
 const CALLS = ['tool_result', 'tools_list', 'batch'] as const
@@ -143,6 +143,11 @@ function expectBase64(error: ReportFinding, cursor: JsonCursor, { may_be_empty }
   const isPaddedRight = digits.length === text.length || text.length % 4 === 0
   if (!isPaddedRight || digits.length % 4 === 1 || !/^[A-Za-z0-9+/]+$/.test(digits))
     error(cursor, 'is not base64', { expected: 'base64 (RFC 4648, 4)' })
+}
+
+const X402_OVER_MCP: SpecReference = {
+  url: 'https://github.com/coinbase/x402/blob/main/specs/transports-v2/mcp.md',
+  section: 'Payment Required Signaling',
 }
 
 /** MCP-043, 044: payments and shop documents inside an answer, checked by the rules of their protocols. */

@@ -8,11 +8,18 @@ import {
   expectObjectIfPresent,
 } from '../kit/expect.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleTable, FindingReporter } from '../protocol.ts'
-import { BATCHES, JSON_RPC, mcpSpec, type McpView } from './view.ts'
+import type { RuleTable, FindingReporter, SpecReference } from '../protocol.ts'
+import { mcpSpec, type McpView } from './view.ts'
 
 const RESPONSES = mcpSpec('basic', 'Messages, Responses')
 const CODES = mcpSpec('schema', 'Errors')
+
+const BATCHES: SpecReference = {
+  url: 'https://modelcontextprotocol.io/specification/2025-03-26/basic',
+  section: 'Batching',
+}
+
+const JSON_RPC: SpecReference = { url: 'https://www.jsonrpc.org/specification', section: '5' }
 
 /** MCP-001…010: the message around the result, and errors. */
 export const ENVELOPE_RULES: RuleTable<McpView> = {

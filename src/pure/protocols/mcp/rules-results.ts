@@ -17,7 +17,7 @@ import type { JsonCursor } from '../json-cursor.ts'
 import { expectUriIfPresent, readUrl, isUri, isUriTemplate } from '../kit/url.ts'
 import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
 import { MCP_TYPES, MCP_VERSIONS, asksForInput, type McpView, LIFECYCLE, mcpSpec } from './view.ts'
-import { expectEntryNames, objectsWithIcons } from './rules-tools.ts'
+import { objectsWithIcons } from './rules-tools.ts'
 
 const RESULTS = mcpSpec('schema', 'Common Types')
 const DISCOVER = mcpSpec('schema', 'server/discover')
@@ -336,6 +336,14 @@ export const DATA_RULES: RuleTable<McpView> = {
       for (const holder of [...resources, ...templates, ...others]) checkAnnotations(report.error, holder.get('annotations'))
     },
   },
+}
+
+/** An entry of a list must have a name that says something. */
+function expectEntryNames(error: ReportFinding, entries: readonly JsonCursor[]): void {
+  for (const entry of entries) {
+    expectType(error, entry.get('name'), 'string')
+    for (const name of ['title', 'description', 'mimeType']) expectTypeIfPresent(error, entry.get(name), 'string')
+  }
 }
 
 /** Lists of other things than tools. */

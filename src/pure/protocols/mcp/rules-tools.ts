@@ -1,20 +1,17 @@
-import {
-  expectType,
-  expectText,
-  expectOneOf,
-  expectTypeIfPresent,
-  expectUnique,
-  expectArrayIfPresent,
-  expectObjectIfPresent,
-} from '../kit/expect.ts'
+import { expectText, expectOneOf, expectTypeIfPresent, expectUnique, expectArrayIfPresent, expectObjectIfPresent } from '../kit/expect.ts'
 import { hasHiddenCharacters, looksLikeInstruction } from '../kit/text-hygiene.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
-import { CHANGES, mcpSpec, type McpView, type ToolSchema, jsonSchema } from './view.ts'
+import type { RuleTable, ReportFinding, FindingReporter, SpecReference } from '../protocol.ts'
+import { mcpSpec, type McpView, type ToolSchema } from './view.ts'
 
 const WITH_TOOLS = ['tools_list', 'tool_result', 'batch'] as const
 
 const TOOL = mcpSpec('schema', 'Tool')
+
+const CHANGES: SpecReference = {
+  url: 'https://modelcontextprotocol.io/specification/2025-06-18/changelog',
+  section: 'Major changes',
+}
 
 export const TOOL_RULES: RuleTable<McpView> = {
   // MCP-018…020, 029, 030, 032: tools except their schemas, and members of later versions.
@@ -255,6 +252,10 @@ export const TOOL_RULES: RuleTable<McpView> = {
   },
 }
 
+function jsonSchema(part: 'core' | 'validation', section: string): SpecReference {
+  return { url: `https://json-schema.org/draft/2020-12/json-schema-${part}`, section }
+}
+
 /** Longest description before it is called long, in UTF-16 units. */
 const LONG_DESCRIPTION = 4_096
 
@@ -291,14 +292,6 @@ const LATER: readonly [string, Members][] = [
 /** Objects that may have icons. */
 export function objectsWithIcons({ tools, resources, templates, prompts, implementations }: McpView): JsonCursor[] {
   return [...tools.map(({ cursor }) => cursor), ...resources, ...templates, ...prompts, ...implementations]
-}
-
-/** An entry of a list must have a name that says something. */
-export function expectEntryNames(error: ReportFinding, entries: readonly JsonCursor[]): void {
-  for (const entry of entries) {
-    expectType(error, entry.get('name'), 'string')
-    for (const name of ['title', 'description', 'mimeType']) expectTypeIfPresent(error, entry.get(name), 'string')
-  }
 }
 
 function listSchemas({ tools }: McpView): ToolSchema[] {

@@ -338,27 +338,6 @@ export const LIFECYCLE: SpecReference = {
   section: 'Initialization',
 }
 
-export const BATCHES: SpecReference = {
-  url: 'https://modelcontextprotocol.io/specification/2025-03-26/basic',
-  section: 'Batching',
-}
-
-export const CHANGES: SpecReference = {
-  url: 'https://modelcontextprotocol.io/specification/2025-06-18/changelog',
-  section: 'Major changes',
-}
-
-export const JSON_RPC: SpecReference = { url: 'https://www.jsonrpc.org/specification', section: '5' }
-
-export function jsonSchema(part: 'core' | 'validation', section: string): SpecReference {
-  return { url: `https://json-schema.org/draft/2020-12/json-schema-${part}`, section }
-}
-
-export const X402_OVER_MCP: SpecReference = {
-  url: 'https://github.com/coinbase/x402/blob/main/specs/transports-v2/mcp.md',
-  section: 'Payment Required Signaling',
-}
-
 /** Versions without a schema page. */
 const WITHOUT_SCHEMA_PAGE: ReadonlySet<string> = new Set(['2025-03-26', '2024-11-05'])
 

@@ -12,7 +12,7 @@ import {
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter } from '../protocol.ts'
 import { hasHiddenCharacters, containsContactData, looksLikeInstruction } from '../kit/text-hygiene.ts'
-import { ancestorsOf, microAstSpec, NODE_TYPES, type CatalogueNode, type CatalogueView, type NodeType } from './view.ts'
+import { microAstSpec, NODE_TYPES, type CatalogueNode, type CatalogueView, type NodeType } from './view.ts'
 import { expectMinorUnits } from '../kit/money.ts'
 import { hostOfUrl, expectHttpsUrl, isHostWithin } from '../kit/url.ts'
 
@@ -309,6 +309,16 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
       }
     },
   },
+}
+
+/** Ids of all nodes above those that `counts` names, found upwards, so that each node is passed once. */
+function ancestorsOf({ nodes, by_id }: CatalogueView, counts: (node: CatalogueNode) => boolean): Set<string> {
+  const found = new Set<string>()
+  for (const node of nodes) {
+    if (!counts(node)) continue
+    for (let id = node.parent; id !== null && !found.has(id); id = by_id.get(id)?.parent ?? null) found.add(id)
+  }
+  return found
 }
 
 function checkAttributes({ error, warning }: FindingReporter, cursor: JsonCursor): void {

@@ -68,16 +68,6 @@ function readNode(cursor: JsonCursor): CatalogueNode {
   return { cursor, id: cursor.text('id'), type, parent: cursor.text('parent') }
 }
 
-/** Ids of all nodes above those that `counts` names, found upwards, so that each node is passed once. */
-export function ancestorsOf({ nodes, by_id }: CatalogueView, counts: (node: CatalogueNode) => boolean): Set<string> {
-  const found = new Set<string>()
-  for (const node of nodes) {
-    if (!counts(node)) continue
-    for (let id = node.parent; id !== null && !found.has(id); id = by_id.get(id)?.parent ?? null) found.add(id)
-  }
-  return found
-}
-
 /** A section of docs/micro-ast.md; the address is that of the rules, under the origin of the service. */
 export function microAstSpec(section: string): SpecReference {
   return { url: '/v1/protocols/rules?protocol=micro-ast', section }

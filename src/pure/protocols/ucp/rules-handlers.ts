@@ -13,9 +13,9 @@ import {
 } from '../kit/expect.ts'
 import { describeHttpsFault, expectHttpsUrl, hostOfUrl, isHostWithin, hostOfPayee } from '../kit/url.ts'
 import { rfc, type RuleTable, type FindingReporter, type ReportFinding } from '../protocol.ts'
-import { ucpSpec, isCapability, type UcpView, PROFILES, keyMemberNames } from './view.ts'
+import { ucpSpec, isCapability, type UcpView, PROFILES } from './view.ts'
 import { expectShape, list, object, text, uri } from '../kit/shape.ts'
-import { CURVE_BYTES, decodedLength, PRIVATE_JWK_MEMBERS } from '../kit/keys.ts'
+import { decodedLength, PRIVATE_JWK_MEMBERS } from '../kit/keys.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import { sameAccount } from '../kit/addresses.ts'
 
@@ -180,6 +180,11 @@ export const HANDLER_RULES: RuleTable<UcpView> = {
   },
 }
 
+/** The own field of a version for public keys, and the one that another version uses. */
+function keyMemberNames({ is_newest_version }: Pick<UcpView, 'is_newest_version'>): ['keys' | 'signing_keys', 'keys' | 'signing_keys'] {
+  return is_newest_version ? ['keys', 'signing_keys'] : ['signing_keys', 'keys']
+}
+
 const ALGORITHMS: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', Ed25519: 'EdDSA' }
 
 /** The table entry for the curve of a key; own members only, since the name is input. */
@@ -205,6 +210,16 @@ const CURVE_TYPE: Readonly<Record<string, string>> = {
   Ed448: 'OKP',
   X25519: 'OKP',
   X448: 'OKP',
+}
+
+/** Number of bytes in a coordinate of a curve (RFC 7518, 6.2.1; RFC 8037, 2). */
+const CURVE_BYTES: Readonly<Record<string, number>> = {
+  'P-256': 32,
+  'P-384': 48,
+  'P-521': 66,
+  secp256k1: 32,
+  Ed25519: 32,
+  X25519: 32,
 }
 
 function checkKey(error: ReportFinding, key: JsonCursor, is_newest_version: boolean): void {

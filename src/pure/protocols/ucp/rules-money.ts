@@ -14,7 +14,7 @@ import {
 import { expectMinorUnits, sumIntegers, expectInteger } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
-import { BASKETS, singleAmountOfType, type UcpTotals, type UcpView, ucpSpec } from './view.ts'
+import { BASKETS, type UcpTotals, type UcpView, ucpSpec } from './view.ts'
 import { expectShape } from '../kit/shape.ts'
 import { CHECKOUT_FULFILLMENT, NEWEST_CHECKOUT_FULFILLMENT, NEWEST_ORDER_FULFILLMENT, ORDER_FULFILLMENT } from './schemas.ts'
 
@@ -223,6 +223,12 @@ export const MONEY_RULES: RuleTable<UcpView> = {
       checkAllocations(error, body)
     },
   },
+}
+
+/** The amount of the entries of one type; null unless exactly one has it, as an integer. */
+function singleAmountOfType(entries: readonly JsonCursor[], type: string): bigint | null {
+  const found = entries.filter((entry) => entry.text('type') === type)
+  return found.length === 1 ? (found[0]?.integer('amount') ?? null) : null
 }
 
 function isOfDocument({ of }: UcpTotals): boolean {

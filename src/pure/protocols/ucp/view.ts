@@ -1,6 +1,5 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
-import { isJsonRpcRequest } from '../coverage.ts'
+import { type RuleContext, type Detection, type SpecReference, type DocumentReader, isJsonRpcRequest } from '../protocol.ts'
 import { declaredVersion } from '../kit/dates.ts'
 
 export type Registry = 'services' | 'capabilities' | 'payment_handlers'
@@ -120,21 +119,8 @@ function collectTotals(body: JsonCursor): UcpTotals[] {
   ]
 }
 
-/** The own field of a version for public keys, and the one that another version uses. */
-export function keyMemberNames({
-  is_newest_version,
-}: Pick<UcpView, 'is_newest_version'>): ['keys' | 'signing_keys', 'keys' | 'signing_keys'] {
-  return is_newest_version ? ['keys', 'signing_keys'] : ['signing_keys', 'keys']
-}
-
 export function isCapability({ registry }: UcpEntity): boolean {
   return registry === 'capabilities'
-}
-
-/** The amount of the entries of one type; null unless exactly one has it, as an integer. */
-export function singleAmountOfType(entries: readonly JsonCursor[], type: string): bigint | null {
-  const found = entries.filter((entry) => entry.text('type') === type)
-  return found.length === 1 ? (found[0]?.integer('amount') ?? null) : null
 }
 
 /** Newest first. */

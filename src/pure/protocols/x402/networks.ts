@@ -157,8 +157,3 @@ export function knownToken(network: X402Network, asset: string): KnownToken | nu
   const wanted = foldAsset(asset)
   return tokensOf(network).find((token) => foldAsset(token.asset) === wanted) ?? null
 }
-
-/** Networks on which an asset is a known token. */
-export function networksOf(asset: string): readonly string[] {
-  return (X402_TOKENS.view.by_asset.get(foldAsset(asset)) ?? []).map(({ network }) => network)
-}

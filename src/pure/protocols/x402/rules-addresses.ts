@@ -2,7 +2,7 @@ import { classifyEvmAddress, isBurnAddress, isSolanaAddress, sameAccount } from 
 import { expectType, expectText, expectOneOf } from '../kit/expect.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { networksOf, tokensOf, type AddressFamily } from './networks.ts'
+import { tokensOf, type AddressFamily, X402_TOKENS, foldAsset } from './networks.ts'
 import { assetOf, payToOf, tokenOf } from './rules-terms.ts'
 import { eip, schemeSpec, x402Spec, isMissing, type RequirementsEntry, type X402View } from './view.ts'
 import { expectInteger, readDecimalDigits } from '../kit/money.ts'
@@ -259,6 +259,11 @@ function findOtherNetwork(entry: RequirementsEntry): string | null {
   // An unknown network may well carry a token at the address that it has elsewhere.
   if (tokensOf(network).length === 0) return null
   return networksOf(asset)[0] ?? null
+}
+
+/** Networks on which an asset is a known token. */
+function networksOf(asset: string): readonly string[] {
+  return (X402_TOKENS.view.by_asset.get(foldAsset(asset)) ?? []).map(({ network }) => network)
 }
 
 /** A quarter of an hour, and thirty days. */

@@ -20,8 +20,6 @@ import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
 import { payToOf } from './rules-terms.ts'
 import {
-  isProxy,
-  networkOfPayload,
   signedRecipients,
   schemeOfPayload,
   listAuthorizations,
@@ -33,6 +31,7 @@ import {
   x402Spec,
   type SignedAuthorization,
 } from './view.ts'
+import { type X402Network, networkAt } from './networks.ts'
 
 const PAYLOAD = x402Spec(2, 'PaymentPayload')
 const EVM = 'exact/scheme_exact_evm.md'
@@ -198,6 +197,10 @@ export const PAYLOAD_RULES: RuleTable<X402View> = {
   },
 }
 
+function networkOfPayload({ terms, cursor }: X402Payload): X402Network | null {
+  return networkAt((terms ?? cursor).get('network'))
+}
+
 /** Checks a request to a facilitator. A list of requirements is accepted as well. */
 function checkRequestParts(error: ReportFinding, document: JsonCursor): void {
   expectType(error, document.get('paymentPayload'), 'object')
@@ -226,6 +229,19 @@ function compareWithTerms({ error, warning }: FindingReporter, payload: X402Payl
   if (isOtherAccount(settler, terms.get('extra', 'facilitatorAddress'))) error(settler, 'is not the facilitatorAddress of the terms')
 }
 
+/**
+ * Proxies that send the money to the witness and nowhere else: of exact and upto in @x402/evm 2.27.0, and those of the releases before,
+ * which other facilitators still have. Another spender may send it to anybody.
+ */
+const PROXIES: ReadonlySet<string> = new Set(
+  [
+    '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
+    '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002',
+    '0x4020615294c913F045dc10f0a5cdEbd86c280001',
+    '0x4020633461b2895a48930Ff97eE8fCdE8E520002',
+  ].map((address) => address.toLowerCase()),
+)
+
 function comparePermit(
   { error, warning }: FindingReporter,
   { token, spender }: { token: JsonCursor; spender: JsonCursor },
@@ -235,6 +251,10 @@ function comparePermit(
   const text = spender.text()
   if (text !== null && classifyEvmAddress(text) !== 'none' && !isProxy(text))
     warning(spender, 'is not a known x402 proxy and may send the money elsewhere')
+}
+
+function isProxy(address: string): boolean {
+  return PROXIES.has(address.toLowerCase())
 }
 
 function isOtherAccount(signed: JsonCursor, asked: JsonCursor): boolean {

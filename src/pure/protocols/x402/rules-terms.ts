@@ -2,15 +2,17 @@ import { comparableText, expectType, expectText, expectString } from '../kit/exp
 import { readDecimalDigits, expectInteger } from '../kit/money.ts'
 import { readCaip2 } from '../kit/addresses.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
+import type { RuleTable, FindingReporter, ReportFinding, SpecReference } from '../protocol.ts'
 import { foldAsset, isOfNamespace, knownToken, networkAt, shortenNetworkId, SOLANA_NETWORKS, V1_NETWORKS } from './networks.ts'
-import { CAIP_2, schemeSpec, x402Spec, amountOf, isMissing, type RequirementsEntry, type X402View } from './view.ts'
+import { schemeSpec, x402Spec, isMissing, type RequirementsEntry, type X402View, amountName } from './view.ts'
 
 const SCHEMES: ReadonlySet<string> = new Set(['exact', 'upto', 'batch-settlement', 'auth-capture'])
 const MOST_EVM = 2n ** 256n - 1n
 const MOST_SVM = 2n ** 64n - 1n
 const LEAST_PLAUSIBLE = 100n
 const MOST_PLAUSIBLE = 1_000_000_000_000n
+
+const CAIP_2: SpecReference = { url: 'https://chainagnostic.org/CAIPs/caip-2', section: 'Syntax' }
 
 /** X402-005…011, 017, 027, 028: scheme, network, amount and time of each way to pay. */
 export const TERMS_RULES: RuleTable<X402View> = {
@@ -165,6 +167,13 @@ export const TERMS_RULES: RuleTable<X402View> = {
       warning(cursor, known.includes(false) ? 'mixes real and test networks' : 'offers test networks only')
     },
   },
+}
+
+/** The amount of an entry under whichever name it has. */
+function amountOf({ cursor, version }: RequirementsEntry): JsonCursor {
+  const own = cursor.get(amountName(version))
+  const other = cursor.get(amountName(version === '1' ? '2' : '1'))
+  return own.present || !other.present ? own : other
 }
 
 function networkCursor(cursor: JsonCursor): JsonCursor {

@@ -176,13 +176,6 @@ export function amountName(version: X402Version): 'maxAmountRequired' | 'amount'
   return version === '1' ? 'maxAmountRequired' : 'amount'
 }
 
-/** The amount of an entry under whichever name it has. */
-export function amountOf({ cursor, version }: RequirementsEntry): JsonCursor {
-  const own = cursor.get(amountName(version))
-  const other = cursor.get(amountName(version === '1' ? '2' : '1'))
-  return own.present || !other.present ? own : other
-}
-
 /** Common wrong names of members, by the right name. */
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   accepts: ['payments'],
@@ -213,29 +206,8 @@ export interface SignedAuthorization {
   permitted: { token: JsonCursor; spender: JsonCursor } | null
 }
 
-/**
- * Proxies that send the money to the witness and nowhere else: of exact and upto in @x402/evm 2.27.0, and those of the releases before,
- * which other facilitators still have. Another spender may send it to anybody.
- */
-const PROXIES: ReadonlySet<string> = new Set(
-  [
-    '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
-    '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002',
-    '0x4020615294c913F045dc10f0a5cdEbd86c280001',
-    '0x4020633461b2895a48930Ff97eE8fCdE8E520002',
-  ].map((address) => address.toLowerCase()),
-)
-
-export function isProxy(address: string): boolean {
-  return PROXIES.has(address.toLowerCase())
-}
-
 export function schemeOfPayload({ terms, cursor }: X402Payload): string | null {
   return terms?.text('scheme') ?? cursor.text('scheme')
-}
-
-export function networkOfPayload({ terms, cursor }: X402Payload): X402Network | null {
-  return networkAt((terms ?? cursor).get('network'))
 }
 
 /** All authorizations of a payload. If there are two, readers differ in which one they use. */
@@ -300,8 +272,6 @@ export function schemeSpec(path: string, section: string): SpecReference {
 export function eip(number: number, section: string): SpecReference {
   return { url: `https://eips.ethereum.org/EIPS/eip-${number}`, section }
 }
-
-export const CAIP_2: SpecReference = { url: 'https://chainagnostic.org/CAIPs/caip-2', section: 'Syntax' }
 
 export const X402_READER: DocumentReader<X402View> = {
   versions: ['2', '1'],
