@@ -6,11 +6,11 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { scanCode } from '../../src/pure/evm/code-scan.ts'
 import { readFacets } from '../../src/pure/evm/proxy.ts'
-import { readTokenText } from '../../src/pure/evm/erc20.ts'
 import { assertGrowth } from '../fuzz/growth.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { word } from '../support/fixed-words.ts'
 import { startTokenWorld, type TokenWorld } from '../support/token-world.ts'
+import { readTokenText } from '../../src/pure/evm/token-facts.ts'
 
 /** The analyser; its package carries no types for this way in. */
 const require = createRequire(import.meta.url)

@@ -10,13 +10,13 @@ import { PRIVILEGED_SIGNATURES, privilegedSelectors } from '../../src/pure/evm/p
 import { readFacetAddresses, readFacets } from '../../src/pure/evm/proxy.ts'
 import { PROXY_SLOTS } from '../../src/pure/evm/state-reads.ts'
 import { countFlags, type Flag } from '../../src/pure/evm/token-flags.ts'
-import { readTokenText } from '../../src/pure/evm/erc20.ts'
 import tool from '../../src/tools/chain/token-contract-risk.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedChain } from '../support/fixed-chain.ts'
 import { abiString, word } from '../support/fixed-words.ts'
 import { TOKENS } from '../support/fixed-tokens.ts'
 import { clockAt } from '../support/clock-at.ts'
+import { readTokenText } from '../../src/pure/evm/token-facts.ts'
 
 test('the committed samples are what the compiler makes of the sources', () => {
   const source = readFileSync('contracts/TokenSamples.sol', 'utf8')
