@@ -1,7 +1,7 @@
 import { DEFAULT_WINDOW, formatMinorUnits, currencyDigits } from '../documents/reconcile/values.ts'
 import { reconcileLedger, type ReconcileOptions } from '../documents/reconcile/reconcile.ts'
 import type { ReconcileOutcome } from '../documents/reconcile/outcome.ts'
-import { NO_OVERLAPS, type BankEntry, type PaymentInstruction } from '../documents/reconcile/records.ts'
+import type { BankEntry, PaymentInstruction, StatementOverlaps } from '../documents/reconcile/records.ts'
 import { Ledger } from '../documents/reconcile/ledger.ts'
 import { plainIban } from './links.ts'
 
@@ -55,6 +55,8 @@ function judgementOf(outcome: ReconcileOutcome, row: number, asked_minor: bigint
       return { ...said, verdict: kind === 'over' ? 'OVER' : 'PARTIAL' }
   }
 }
+
+const NO_OVERLAPS: StatementOverlaps = { repeating: new Map(), counting: new Map() }
 
 /** References of invoices are never used again, so that days decide nothing. */
 const OPTIONS: ReconcileOptions = {

@@ -48,43 +48,6 @@ function bankCodeKeys({ domain, family, sub_family, proprietary, issuer }: BankC
 // The code lists below are from the bank transaction codes and external code sets of ISO 20022, read in November 2026. They change, so reasons
 // of reversals and cancellations are also accepted for returns.
 
-/** Direction of the families of the payments domain: received or issued transfers and debits. */
-const FAMILY_DIRECTIONS: ReadonlyMap<string, CreditDebit> = new Map([
-  ['RCDT', 'CRDT'],
-  ['RRCT', 'CRDT'],
-  ['IDDT', 'CRDT'],
-  ['ICDT', 'DBIT'],
-  ['IRCT', 'DBIT'],
-  ['RDDT', 'DBIT'],
-])
-/** Sub-families of payments that the other side returned. */
-const RETURNED = new Set('RRTN UPDD UPCQ UPCT'.split(' '))
-/** Sub-families in either direction: returns, reversals, charges, interest, taxes, adjustments. */
-const EITHER_DIRECTION = new Set('RRTN UPDD UPCQ UPCT RPCR PRDD RCDD CHRG COME COMI COMM COMT CAJT DAJT FEES INTR RIMB TAXE'.split(' '))
-const RETURN_REASONS = new Set(
-  (
-    'AC01 AC02 AC03 AC04 AC05 AC06 AC07 AC13 AC14 AC15 AC16 AC17 AG01 AG02 AG03 AG07 AGNT AM01 AM02 AM03 AM04 AM05 AM06 AM07 AM09 ' +
-    'AM10 ARDT BE01 BE04 BE05 BE06 BE07 BE08 BE10 BE11 BE16 BE17 CN01 CNOR CNPC CURR CUST CUTA DN01 DNOR DS28 DT01 DT02 DT04 DUPL ' +
-    'ED01 ED03 ED05 EMVL ERIN FF01 FF03 FF04 FF05 FF06 FF07 FOCR FR01 FRAD FRTR G004 INDM MD01 MD02 MD05 MD06 MD07 MS02 MS03 NARR ' +
-    'NERI NOAS NOCM NOOR PINL RC01 RC03 RC04 RC07 RC08 RC11 RF01 RR01 RR02 RR03 RR04 RR05 RR06 RR07 RR08 RR09 RR10 RR11 RR12 RUTA ' +
-    'SL01 SL02 SL03 SL11 SL12 SL13 SL14 SP01 SP02 SVNR TECH TM01 TRAC UPAY'
-  ).split(' '),
-)
-
-export function isReturned({ sub_family }: BankCode): boolean {
-  return RETURNED.has(sub_family)
-}
-
-export function isReturnReason(code: string): boolean {
-  return RETURN_REASONS.has(code)
-}
-
-/** The direction that the code requires of an entry; '' when it requires none. */
-export function requiredDirection({ domain, family, sub_family }: BankCode): CreditDebit {
-  if (domain !== 'PMNT' || EITHER_DIRECTION.has(sub_family)) return ''
-  return FAMILY_DIRECTIONS.get(family) ?? ''
-}
-
 /** Exact numbers and sums of credits and debits, in 10^-5. */
 export class Tally {
   credits = 0

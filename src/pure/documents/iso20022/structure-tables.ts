@@ -1,4 +1,4 @@
-import { parseTable, type TypeTable } from './structure.ts'
+import type { TypeTable } from './structure.ts'
 
 /**
  * Structure tables of pain.001, pacs.008 and camt.053, in the grammar that `structure.ts` describes. Source: the message definitions of ISO
@@ -59,6 +59,17 @@ const COMMON_TYPES: TypeTable = parseTable(`
   ReferenceType: CdOrPrtry=ReferenceCode Issr?=t35
   ReferenceCode: Cd=ReferenceKind|Prtry=t35@-19 Cd=e4|Prtry=t35@23-
 `)
+
+function parseTable(text: string): TypeTable {
+  const lines = text
+    .trim()
+    .replaceAll(/(?<=\|)\n {4}/g, '')
+    .replaceAll(/\n {4}/g, ' ')
+    .split('\n')
+  return Object.fromEntries(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 2)]),
+  )
+}
 
 /** Types of all messages that no rule reads: tax, mandates, regulatory reporting, garnishment. Named as in ISO 20022. */
 const DETAIL_TYPES: TypeTable = parseTable(`

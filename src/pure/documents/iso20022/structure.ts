@@ -18,17 +18,6 @@
  */
 export type TypeTable = Readonly<Record<string, string>>
 
-export function parseTable(text: string): TypeTable {
-  const lines = text
-    .trim()
-    .replaceAll(/(?<=\|)\n {4}/g, '')
-    .replaceAll(/\n {4}/g, ' ')
-    .split('\n')
-  return Object.fromEntries(
-    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 2)]),
-  )
-}
-
 export interface Schema {
   readonly types: TypeTable
   readonly version: number

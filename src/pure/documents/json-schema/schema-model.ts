@@ -151,31 +151,6 @@ export function kleeneAnd(a: Truth, b: Truth): Truth {
   return a === null || b === null ? null : true
 }
 
-/**
- * True if all are true. Without error reports it stops at the first failure; when the budget is used up, the rest is undecided. Turns are
- * charged in groups of eight, because charging costs more than a turn.
- */
-export function everyTruth<Thing>(
-  { budget, reports_errors: loud }: SchemaRun,
-  things: Iterable<Thing>,
-  judge: (thing: Thing) => Truth,
-): Truth {
-  let outcome: Truth = true
-  let turns = 0
-  for (const thing of things) {
-    if (++turns === TURNS_AT_ONCE) {
-      turns = 0
-      budget.spend(TURNS_AT_ONCE * TICKS.turn)
-    }
-    if (budget.exhausted) return kleeneAnd(outcome, null)
-    outcome = kleeneAnd(outcome, judge(thing))
-    if (outcome === false && !loud) return false
-  }
-  return outcome
-}
-
-const TURNS_AT_ONCE = 8
-
 /** Evaluated locations of one object or array. */
 interface Locations {
   /** Null if empty. */

@@ -187,16 +187,3 @@ function isTransparent(style: Declarations): boolean {
     /^(?:rgb|hsl)a?\([^)]{1,60}[,/]\s*(?:0+(?:\.0*)?|\.0+)%?\s*\)$/.test(color)
   )
 }
-
-/** Control characters except white space, direction overrides and isolates, tag characters. */
-const INVISIBLE_CHARACTERS = /[[\p{Cc}--[\t\n\f\r]]\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gv
-
-/** Fast pre-check by UTF-16 unit: most texts contain no invisible character. */
-const SUSPICIOUS = /[^\t\n\f\r -~\xa0-\u2029\u202f-\u2065\u206a-\udb3f\udb41-\ufefe\uff00-\uffff]/
-
-/** Removes invisible characters that can hide or disguise text, and counts them. */
-export function removeInvisible(text: string): { text: string; removed: number } {
-  if (!SUSPICIOUS.test(text)) return { text, removed: 0 }
-  const found = text.match(INVISIBLE_CHARACTERS)
-  return found === null ? { text, removed: 0 } : { text: text.replace(INVISIBLE_CHARACTERS, ''), removed: found.length }
-}

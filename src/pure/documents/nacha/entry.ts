@@ -14,8 +14,6 @@ import {
   RETURN_CODES,
   routingCheckDigit,
   statesNumber,
-  TRANSACTION_CODES,
-  type TransactionUse,
   trimmedField,
 } from './format.ts'
 
@@ -156,6 +154,35 @@ export interface Batch {
 
 /** More addenda than this are counted but not stored; no class has more. */
 const MAX_PAYMENT_INFOS = 9_999
+
+type TransactionUse = 'live' | 'return' | 'prenote' | 'zero_dollar' | 'advice'
+
+interface TransactionCode {
+  direction: NachaDirection
+  use: TransactionUse
+}
+
+/** The last digit gives the use; the first the account type: 2 demand, 3 savings, 4 general ledger, 5 loan. */
+const BY_LAST_DIGIT: readonly (readonly [digit: string, direction: NachaDirection, use: TransactionUse, accounts: string])[] = [
+  ['1', 'credit', 'return', '2345'],
+  ['2', 'credit', 'live', '2345'],
+  ['3', 'credit', 'prenote', '2345'],
+  ['4', 'credit', 'zero_dollar', '2345'],
+  ['5', 'debit', 'live', '5'],
+  ['6', 'debit', 'return', '2345'],
+  ['7', 'debit', 'live', '234'],
+  ['8', 'debit', 'prenote', '234'],
+  ['9', 'debit', 'zero_dollar', '234'],
+]
+const ADVICES = ['81', '82', '83', '84', '85', '86', '87', '88'] as const
+
+/** Transaction codes in use (Nacha Operating Rules, appendix three). */
+const TRANSACTION_CODES: ReadonlyMap<string, TransactionCode> = new Map([
+  ...BY_LAST_DIGIT.flatMap(([digit, direction, use, accounts]) =>
+    Array.from(accounts, (account) => [`${account}${digit}`, { direction, use }] as const),
+  ),
+  ...ADVICES.map((code, index) => [code, { direction: index % 2 === 0 ? 'credit' : 'debit', use: 'advice' }] as const),
+])
 
 /** An entry whose addenda are still being read. */
 export class OpenEntry {

@@ -273,15 +273,6 @@ export function statesNumber(text: string, number: bigint): boolean {
 
 const ROUTING_WEIGHTS = [3, 7, 1, 3, 7, 1, 3, 7] as const
 
-/** The day of a YYMMDD field as YYYY-MM-DD, in this century; null when it is not in the calendar. */
-export function calendarDay(text: string): string | null {
-  if (text.length !== 6 || !areDigits(text)) return null
-  const day = `20${text.slice(0, 2)}-${text.slice(2, 4)}-${text.slice(4)}`
-  const time = Date.parse(`${day}T00:00:00Z`)
-  // Engines may read 31 February as 3 March: the date must not change.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day) ? day : null
-}
-
 /** The check digit of eight digits of a routing number, weights 3, 7, 1; null when they are not eight digits. */
 export function routingCheckDigit(eight: string): string | null {
   if (eight.length !== 8 || !areDigits(eight)) return null
@@ -371,34 +362,6 @@ export class NachaFindings {
 
 export type NachaKind = 'forward' | 'return' | 'noc'
 export type NachaDirection = 'credit' | 'debit'
-export type TransactionUse = 'live' | 'return' | 'prenote' | 'zero_dollar' | 'advice'
-
-interface TransactionCode {
-  direction: NachaDirection
-  use: TransactionUse
-}
-
-/** The last digit gives the use; the first the account type: 2 demand, 3 savings, 4 general ledger, 5 loan. */
-const BY_LAST_DIGIT: readonly (readonly [digit: string, direction: NachaDirection, use: TransactionUse, accounts: string])[] = [
-  ['1', 'credit', 'return', '2345'],
-  ['2', 'credit', 'live', '2345'],
-  ['3', 'credit', 'prenote', '2345'],
-  ['4', 'credit', 'zero_dollar', '2345'],
-  ['5', 'debit', 'live', '5'],
-  ['6', 'debit', 'return', '2345'],
-  ['7', 'debit', 'live', '234'],
-  ['8', 'debit', 'prenote', '234'],
-  ['9', 'debit', 'zero_dollar', '234'],
-]
-const ADVICES = ['81', '82', '83', '84', '85', '86', '87', '88'] as const
-
-/** Transaction codes in use (Nacha Operating Rules, appendix three). */
-export const TRANSACTION_CODES: ReadonlyMap<string, TransactionCode> = new Map([
-  ...BY_LAST_DIGIT.flatMap(([digit, direction, use, accounts]) =>
-    Array.from(accounts, (account) => [`${account}${digit}`, { direction, use }] as const),
-  ),
-  ...ADVICES.map((code, index) => [code, { direction: index % 2 === 0 ? 'credit' : 'debit', use: 'advice' }] as const),
-])
 
 function codeRange(letter: string, ranges: readonly (readonly [first: number, last: number])[]): ReadonlySet<string> {
   return new Set(

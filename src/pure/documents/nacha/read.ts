@@ -4,7 +4,6 @@ import {
   areDigits,
   BATCH_CONTROL,
   BATCH_HEADER,
-  calendarDay,
   ENTRY,
   ENTRY_CLASSES,
   fieldText,
@@ -112,6 +111,15 @@ function openBatch(record: string, line: number, last_number: string, findings: 
     has_debits: false,
     max_credit_minor: 0n,
   }
+}
+
+/** The day of a YYMMDD field as YYYY-MM-DD, in this century; null when it is not in the calendar. */
+function calendarDay(text: string): string | null {
+  if (text.length !== 6 || !areDigits(text)) return null
+  const day = `20${text.slice(0, 2)}-${text.slice(2, 4)}-${text.slice(4)}`
+  const time = Date.parse(`${day}T00:00:00Z`)
+  // Engines may read 31 February as 3 March: the date must not change.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day) ? day : null
 }
 
 /** Checks that need all entries of the batch. */

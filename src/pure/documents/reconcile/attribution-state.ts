@@ -38,20 +38,6 @@ export function paysAsCredit({ instructions, entries }: Ledger, instruction: num
   return instructions.sourceOf(instruction) === 'pain.001' ? false : null
 }
 
-/** Both counterparty accounts are IBANs and differ. */
-export function namesOtherCounterparty({ instructions, entries }: Ledger, instruction: number, entry: number, credit: boolean): boolean {
-  const named = entries.counterparty.get(entry)
-  const meant = credit ? instructions.debtor.get(instruction) : instructions.creditor.get(instruction)
-  return named > 0 && meant > 0 && named !== meant
-}
-
-/** The UETRs differ: it may be another payment under the same id. */
-export function namesOtherUetr({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
-  const named = entries.ids.uetr.get(entry)
-  const meant = instructions.ids.uetr.get(instruction)
-  return named !== 0 && meant !== 0 && named !== meant
-}
-
 /**
  * Maps entries that another statement already shows to the entry that counts. They share the bank's reference, which identifies one booking
  * of the account, the day, amount, direction and id. Entries within one statement are never repeats; if statements show an entry a

@@ -1,4 +1,4 @@
-import { type Attribution, namesOtherCounterparty, namesOtherUetr, paysAsCredit } from './attribution-state.ts'
+import { type Attribution, paysAsCredit } from './attribution-state.ts'
 import { EVIDENCE_GRADES } from './records.ts'
 import {
   MATCHED_BY,
@@ -9,7 +9,7 @@ import {
   type MatchedBy,
   type Verdict,
 } from './verdicts.ts'
-import type { IntColumn } from './columns.ts'
+import type { Ledger } from './ledger.ts'
 
 /** Entries of one instruction by their effect. */
 interface EntrySides {
@@ -123,6 +123,20 @@ function doubtWarnings(at: Attribution, instruction: number, row: number): numbe
     (namesOtherUetr(ledger, instruction, row) ? VERDICT_WARNINGS.OTHER_UETR : 0) |
     (at.isShownTwice(row) ? VERDICT_WARNINGS.OVERLAP_INFERRED : 0)
   )
+}
+
+/** Both counterparty accounts are IBANs and differ. */
+function namesOtherCounterparty({ instructions, entries }: Ledger, instruction: number, entry: number, credit: boolean): boolean {
+  const named = entries.counterparty.get(entry)
+  const meant = credit ? instructions.debtor.get(instruction) : instructions.creditor.get(instruction)
+  return named > 0 && meant > 0 && named !== meant
+}
+
+/** The UETRs differ: it may be another payment under the same id. */
+function namesOtherUetr({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
+  const named = entries.ids.uetr.get(entry)
+  const meant = instructions.ids.uetr.get(instruction)
+  return named !== 0 && meant !== 0 && named !== meant
 }
 
 function decided(judgement: InstructionVerdict): VerdictDecision {
@@ -309,36 +323,6 @@ function verdictBasis(matched_by: MatchedBy, { forward, back, full, charges, ins
   return forward > 1 && full < forward ? 'split' : 'exact'
 }
 
-/** Features by which payments with the same id are distinguished. */
-interface Likeness {
-  row: number
-  currency: number
-  amount_minor: bigint
-  /** The other side's account; 0 if unknown. */
-  counterparty: number
-}
-
-/**
- * Separates instructions with one id: by UETR or instruction id if every entry has one that belongs to a single instruction; otherwise by
- * day if each entry is close to a single one, as with an id reused each month; otherwise by currency, amount and account if both sides are
- * the same set. Returns the entries of each instruction, or null: nothing is guessed.
- */
-export function separateInstructions(
-  at: Attribution,
-  instructions: readonly number[],
-  entries: readonly number[],
-): Map<number, number[]> | null {
-  if (instructions.some((row) => at.covered_by.get(row) !== 0)) return null
-  const { ids: instruction_ids } = at.ledger.instructions
-  const { ids: entry_ids } = at.ledger.entries
-  return (
-    separateById(instruction_ids.uetr, entry_ids.uetr, instructions, entries) ??
-    separateById(instruction_ids.instruction, entry_ids.instruction, instructions, entries) ??
-    separateByDay(at, instructions, entries) ??
-    separateByLikeness(at, instructions, entries)
-  )
-}
-
 /**
  * True if no entry can belong to any of them, because money moved the other way and nothing marks it as returned. Same result as
  * `paysAsCredit` for every pair, in one pass over each side.
@@ -363,98 +347,4 @@ export function allOppose(at: Attribution, instructions: readonly number[], entr
     if (account === 0) return banks.size === 0
     return !own.has(account) && !creditors.has(account) && banks.size <= 1 && (banks.size === 0 || banks.has(account))
   })
-}
-
-function separateById(
-  instruction_ids: IntColumn,
-  entry_ids: IntColumn,
-  instructions: readonly number[],
-  entries: readonly number[],
-): Map<number, number[]> | null {
-  const owners = new Map<number, number>()
-  for (const row of instructions) {
-    const id = instruction_ids.get(row)
-    // Ids that no entry has may not be stored; a duplicate matters only if an entry has the id.
-    if (id > 0) owners.set(id, owners.has(id) ? -1 : row)
-  }
-  const found = new Map<number, number[]>(instructions.map((row) => [row, []]))
-  for (const row of entries) {
-    const owner = owners.get(entry_ids.get(row))
-    if (owner === undefined || owner === -1) return null
-    found.get(owner)?.push(row)
-  }
-  return found
-}
-
-/** Returns may come long after the payment, so their day does not decide. */
-function separateByDay(at: Attribution, instructions: readonly number[], entries: readonly number[]): Map<number, number[]> | null {
-  const { instructions: instruction_table, entries: entry_table } = at.ledger
-  const days = instructions.map((row) => ({ row, day: instruction_table.day.get(row) })).toSorted((one, other) => one.day - other.day)
-  if ((days[0]?.day ?? 0) === 0 || entries.some((row) => entry_table.isReturn(row) || entry_table.day.get(row) === 0)) return null
-  const close = at.window.days_before
-  const found = new Map<number, number[]>(instructions.map((row) => [row, []]))
-  for (const row of entries) {
-    const booked = entry_table.day.get(row)
-    const next = firstDayFrom(days, booked - close)
-    const [one, another] = [days[next], days[next + 1]]
-    if (one === undefined || one.day > booked + close || (another !== undefined && another.day <= booked + close)) return null
-    found.get(one.row)?.push(row)
-  }
-  return found
-}
-
-/** Binary search: index of the first day not before `least`. */
-function firstDayFrom(days: readonly { day: number }[], least: number): number {
-  let [low, high] = [0, days.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((days[middle]?.day ?? 0) < least) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function separateByLikeness(at: Attribution, instructions: readonly number[], entries: readonly number[]): Map<number, number[]> | null {
-  if (instructions.length !== entries.length) return null
-  const { instructions: instruction_table, entries: entry_table } = at.ledger
-  const credits = entries.some((row) => entry_table.isCredit(row))
-  if (entries.some((row) => entry_table.isReturn(row) || entry_table.isCredit(row) !== credits)) return null
-  const known =
-    instructions.every((row) => counterpartyAccount(at, row, credits) > 0) && entries.every((row) => entry_table.counterparty.get(row) > 0)
-  const wanted = instructions.map((row): Likeness => {
-    const counterparty = known ? counterpartyAccount(at, row, credits) : 0
-    return { row, currency: instruction_table.currency.get(row), amount_minor: instruction_table.amount.get(row), counterparty }
-  })
-  const currencies = new Set(wanted.map(({ currency }) => currency))
-  const given = entries.map((row): Likeness => {
-    const own = currencies.has(entry_table.currency.get(row))
-    const currency = own ? entry_table.currency.get(row) : entry_table.instructed_currency.get(row)
-    const amount_minor = own ? entry_table.amount.get(row) : entry_table.instructed_amount.get(row)
-    return { row, currency, amount_minor, counterparty: known ? entry_table.counterparty.get(row) : 0 }
-  })
-  const pairs = pairLike(
-    wanted.toSorted((one, other) => compareLikeness(one, other) || instruction_table.byPlace(one.row, other.row)),
-    given.toSorted((one, other) => compareLikeness(one, other) || entry_table.byPlace(one.row, other.row)),
-  )
-  const against = [...(pairs ?? [])].some(([row, [entry = -1]]) => (paysAsCredit(at.ledger, row, entry) ?? credits) !== credits)
-  return against ? null : pairs
-}
-
-function counterpartyAccount({ ledger: { instructions } }: Attribution, row: number, credit: boolean): number {
-  return credit ? instructions.debtor.get(row) : instructions.creditor.get(row)
-}
-
-function compareLikeness(one: Likeness, other: Likeness): number {
-  if (one.amount_minor !== other.amount_minor) return one.amount_minor < other.amount_minor ? -1 : 1
-  return one.currency - other.currency || one.counterparty - other.counterparty
-}
-
-function pairLike(wanted: readonly Likeness[], given: readonly Likeness[]): Map<number, number[]> | null {
-  const found = new Map<number, number[]>()
-  for (const [index, one] of wanted.entries()) {
-    const other = given[index]
-    if (other === undefined || compareLikeness(one, other) !== 0) return null
-    found.set(one.row, [other.row])
-  }
-  return found
 }

@@ -1,5 +1,5 @@
 import { ByteColumn, IntColumn, MoneyColumn, TextPool } from './columns.ts'
-import { accountKey, textHash, HASH_SEED, uetrKey, usableId, cutId, foldId } from './values.ts'
+import { accountKey, textHash, HASH_SEED, usableId, cutId, foldId } from './values.ts'
 import {
   NON_PAYMENT_KINDS,
   ENTRY_SOURCES,
@@ -57,6 +57,11 @@ class IdColumns {
   private addUetr(pool: TextPool, row: number, uetr: string | null): void {
     if (uetr !== null) this.uetr.set(row, pool.find(uetr) || -1)
   }
+}
+
+/** UETR as a key. A UETR is a UUID, written in lower case and read in either case (RFC 9562, section 4). */
+function uetrKey(text: string | null): string | null {
+  return usableId(text === null ? null : text.trim().toLowerCase())
 }
 
 class InstructionTable {

@@ -268,8 +268,6 @@ export interface StatementOverlaps {
   counting: ReadonlyMap<number, ReadonlySet<number>>
 }
 
-export const NO_OVERLAPS: StatementOverlaps = { repeating: new Map(), counting: new Map() }
-
 /** Finding on statements that share account, id, sequence and page, or overlap. */
 interface StatementRemark {
   code: 'STATEMENT_REPEATED' | 'STATEMENT_ID_REUSED' | 'STATEMENT_OVERLAP' | 'STATEMENT_COPY'

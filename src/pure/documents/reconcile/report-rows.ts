@@ -2,7 +2,7 @@ import { RowIndex, orderByText } from './columns.ts'
 import type { Ledger } from './ledger.ts'
 import { formatMinorUnits, currencyDigits, printableText } from './values.ts'
 import { type ReconcileOutcome } from './outcome.ts'
-import { isFinalVerdict, type Verdict, warningNames } from './verdicts.ts'
+import { type Verdict, VERDICT_WARNINGS, type InstructionVerdict } from './verdicts.ts'
 import { EVIDENCE_GRADES, type EvidenceGrade } from './records.ts'
 import { csvQuoted, csvText } from '../csv-cell.ts'
 
@@ -70,6 +70,13 @@ export function entryOrder({ ledger: { entries } }: ReconcileOutcome): Int32Arra
   return sorted ? order : order.sort((one, other) => entries.byPlace(one, other))
 }
 
+type VerdictWarning = keyof typeof VERDICT_WARNINGS
+
+/** Warnings that it may have been another payment; a verdict with one of them is not final. */
+const DOUBTS = VERDICT_WARNINGS.OTHER_COUNTERPARTY | VERDICT_WARNINGS.OTHER_UETR | VERDICT_WARNINGS.OVERLAP_INFERRED
+
+const BOOKED = EVIDENCE_GRADES.indexOf('booked')
+
 export function verdictRow(outcome: ReconcileOutcome, row: number): VerdictRow {
   const { instructions, pool } = outcome.ledger
   const found = outcome.verdictOf(row)
@@ -96,6 +103,15 @@ export function verdictRow(outcome: ReconcileOutcome, row: number): VerdictRow {
     entries: outcome.entriesOf(row).map((entry) => entryLabel(outcome.ledger, entry)),
     warnings: warningNames(found.warnings),
   }
+}
+
+/** Final: settled, booked in a statement, and without doubt about the payment. */
+function isFinalVerdict({ verdict, evidence, warnings }: InstructionVerdict): boolean {
+  return verdict === 'SETTLED' && evidence === BOOKED && (warnings & DOUBTS) === 0
+}
+
+function warningNames(bits: number): VerdictWarning[] {
+  return (Object.keys(VERDICT_WARNINGS) as VerdictWarning[]).filter((name) => (bits & VERDICT_WARNINGS[name]) !== 0)
 }
 
 function instructionLabel({ instructions }: Ledger, row: number): string {

@@ -1,7 +1,6 @@
-import { parseDay, usableId } from './values.ts'
+import { parseDay, usableId, parseAmount } from './values.ts'
 import type { EntryDirection, BankEntry, EntryStatus, ReadFindings, StatementBook } from './records.ts'
 import {
-  ChargeSums,
   STATEMENT_SLOT,
   SLOT_COUNT,
   STATEMENT_PATHS,
@@ -19,6 +18,48 @@ const RETURN_SUBFAMILY = 'RRTN'
 const CHARGE_SUBFAMILIES = new Set(['CHRG', 'COME', 'COMI', 'COMM', 'COMT', 'FEES', 'TAXE'])
 
 const PATHS: Readonly<Record<string, typeof STATEMENT_PATHS>> = { true: REMITTANCE_PATHS, notification: NOTIFICATION_PATHS }
+
+/** Sums charges included in an amount by currency; unreadable charges are ignored. */
+class ChargeSums {
+  private readonly sums = new Map<string, bigint>()
+  private records = 0
+
+  clear(): void {
+    if (this.sums.size > 0) this.sums.clear()
+  }
+
+  begin(): void {
+    this.records = 0
+  }
+
+  of(currency: string): bigint {
+    return this.sums.get(currency) ?? 0n
+  }
+
+  get any(): boolean {
+    return this.sums.size > 0
+  }
+
+  record(slots: SlotValues): void {
+    this.records++
+    this.add(slots, STATEMENT_SLOT.record_amount, STATEMENT_SLOT.record_direction, STATEMENT_SLOT.record_included)
+  }
+
+  end(slots: SlotValues): void {
+    const amount = slots.get(STATEMENT_SLOT.charge) !== null ? STATEMENT_SLOT.charge : STATEMENT_SLOT.charges_total
+    if (this.records === 0) this.add(slots, amount, STATEMENT_SLOT.charge_direction, STATEMENT_SLOT.charge_included)
+  }
+
+  private add(slots: SlotValues, amount: number, direction: number, included: number): void {
+    const [text, currency] = [slots.get(amount), slots.currency(amount)]
+    const apart = slots.get(included)?.trim()
+    if (text === null || currency === null || apart === 'false' || apart === '0') return
+    const read = parseAmount(text, currency)
+    if (!read.ok) return
+    const signed = slots.get(direction)?.trim() === 'CRDT' ? -read.amount_minor : read.amount_minor
+    this.sums.set(currency, this.of(currency) + signed)
+  }
+}
 
 /**
  * Reads the entries of a camt.053 (versions 02 to 13) one by one: a transaction if details are given, otherwise a whole entry. An entry

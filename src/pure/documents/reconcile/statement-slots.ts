@@ -1,5 +1,4 @@
 import { compilePaths, type SlotValues } from './message-reader.ts'
-import { parseAmount } from './values.ts'
 import { cutText } from '../../cut-text.ts'
 import type { RemittanceInformation } from './records.ts'
 
@@ -143,48 +142,6 @@ const STATEMENT_SLOT_PATHS: Readonly<Record<string, number>> = {
 }
 
 export const STATEMENT_PATHS = compilePaths(STATEMENT_SLOT_PATHS)
-
-/** Sums charges included in an amount by currency; unreadable charges are ignored. */
-export class ChargeSums {
-  private readonly sums = new Map<string, bigint>()
-  private records = 0
-
-  clear(): void {
-    if (this.sums.size > 0) this.sums.clear()
-  }
-
-  begin(): void {
-    this.records = 0
-  }
-
-  of(currency: string): bigint {
-    return this.sums.get(currency) ?? 0n
-  }
-
-  get any(): boolean {
-    return this.sums.size > 0
-  }
-
-  record(slots: SlotValues): void {
-    this.records++
-    this.add(slots, STATEMENT_SLOT.record_amount, STATEMENT_SLOT.record_direction, STATEMENT_SLOT.record_included)
-  }
-
-  end(slots: SlotValues): void {
-    const amount = slots.get(STATEMENT_SLOT.charge) !== null ? STATEMENT_SLOT.charge : STATEMENT_SLOT.charges_total
-    if (this.records === 0) this.add(slots, amount, STATEMENT_SLOT.charge_direction, STATEMENT_SLOT.charge_included)
-  }
-
-  private add(slots: SlotValues, amount: number, direction: number, included: number): void {
-    const [text, currency] = [slots.get(amount), slots.currency(amount)]
-    const apart = slots.get(included)?.trim()
-    if (text === null || currency === null || apart === 'false' || apart === '0') return
-    const read = parseAmount(text, currency)
-    if (!read.ok) return
-    const signed = slots.get(direction)?.trim() === 'CRDT' ? -read.amount_minor : read.amount_minor
-    this.sums.set(currency, this.of(currency) + signed)
-  }
-}
 
 const REMITTANCE_SLOT = {
   entry_reference: SLOT_COUNT,

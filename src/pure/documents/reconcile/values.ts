@@ -31,11 +31,6 @@ export function cutId(text: string, width: number): string {
   return foldId(text.slice(0, width).trimEnd())
 }
 
-/** UETR as a key. A UETR is a UUID, written in lower case and read in either case (RFC 9562, section 4). */
-export function uetrKey(text: string | null): string | null {
-  return usableId(text === null ? null : text.trim().toLowerCase())
-}
-
 /** Characters with which banks mask digits of an account. */
 const MASKED_DIGITS = /X{3}/
 

@@ -1,5 +1,3 @@
-import { EVIDENCE_GRADES } from './records.ts'
-
 /** The four verdicts are fixed; basis and kind give the reason. */
 
 export const VERDICTS = ['SETTLED', 'UNPAID', 'AMOUNT_MISMATCH', 'DUPLICATE_PAYMENT'] as const
@@ -79,7 +77,6 @@ export const VERDICT_WARNINGS = {
   /** Payments under this id were booked so far apart that the id may have been reused for another payment. */
   DATES_APART: 256,
 } as const
-export type VerdictWarning = keyof typeof VERDICT_WARNINGS
 
 /** Reason why an entry matches no instruction. */
 export const UNMATCHED_REASONS = ['no_instruction', 'ambiguous', 'wrong_direction', 'other_account', 'outside_window'] as const
@@ -114,18 +111,4 @@ export interface InstructionVerdict {
   reason: string | null
   /** Bits of VERDICT_WARNINGS. */
   warnings: number
-}
-
-/** Warnings that it may have been another payment; a verdict with one of them is not final. */
-const DOUBTS = VERDICT_WARNINGS.OTHER_COUNTERPARTY | VERDICT_WARNINGS.OTHER_UETR | VERDICT_WARNINGS.OVERLAP_INFERRED
-
-/** Final: settled, booked in a statement, and without doubt about the payment. */
-export function isFinalVerdict({ verdict, evidence, warnings }: InstructionVerdict): boolean {
-  return verdict === 'SETTLED' && evidence === BOOKED && (warnings & DOUBTS) === 0
-}
-
-const BOOKED = EVIDENCE_GRADES.indexOf('booked')
-
-export function warningNames(bits: number): VerdictWarning[] {
-  return (Object.keys(VERDICT_WARNINGS) as VerdictWarning[]).filter((name) => (bits & VERDICT_WARNINGS[name]) !== 0)
 }

@@ -21,16 +21,6 @@ export interface XmlFault {
   message: string
 }
 
-export function positionAt(text: string, offset: number): { line: number; column: number } {
-  let line = 1
-  let start = 0
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
-    line++
-    start = at + 1
-  }
-  return { line, column: offset - start + 1 }
-}
-
 /** Ends reading with a fault; caught by `XmlReader`. */
 export class Stop extends Error {
   readonly code: XmlFaultCode

@@ -1,4 +1,4 @@
-import { enableFastLane, positionAt, SaxParser, stop, Stop, XML_LIMITS, type XmlFault, type XmlFaultCode } from './parser.ts'
+import { enableFastLane, SaxParser, stop, Stop, XML_LIMITS, type XmlFault, type XmlFaultCode } from './parser.ts'
 export type { XmlFault, XmlFaultCode } from './parser.ts'
 
 /** The name of an element or attribute with its prefix resolved. */
@@ -401,6 +401,16 @@ export class XmlReader {
     if (this.names.declared_depth === this.depth) this.names.leave(this.depth)
     this.depth--
   }
+}
+
+function positionAt(text: string, offset: number): { line: number; column: number } {
+  let line = 1
+  let start = 0
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
+    line++
+    start = at + 1
+  }
+  return { line, column: offset - start + 1 }
 }
 
 /** Reads a whole document. Null when all of it was well-formed. */
