@@ -10,10 +10,10 @@ import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/body.ts'
 import type { Invocation } from './commands.ts'
 import { localRegisters, localSources, localStamp, markMode, readEnvironment } from './deployment.ts'
-import { CliError, type Exit, EXIT_CODES } from './errors.ts'
-import { exampleCall, findTool } from './tools.ts'
+import { CliError, type Exit, EXIT_CODES, unknownName } from './errors.ts'
+import { exampleCall } from './tools.ts'
 import { readBounded } from '../pure/read-bounded.ts'
-import { readChunks, inputObject, LineSplitter, type InputLine, type LineFault } from './input.ts'
+import { readChunks, LineSplitter, type InputLine, type LineFault } from './input.ts'
 import { readStrictJson } from '../pure/documents/strict-json.ts'
 import { problemForError } from '../service/calls/refusals.ts'
 import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
@@ -21,6 +21,7 @@ import { limits, REGISTER_IDS } from '../service/limits.ts'
 import { withRegisters } from '../service/registers.ts'
 import { LineWriter } from './line-writer.ts'
 import { renderAnswer, renderBrief } from './render-answer.ts'
+import { isObject } from '../pure/is-object.ts'
 
 /**
  * `assay call <tool> <input>`: runs the tool in this process, without a server or an allowance; tools with sources query them. With --url the
@@ -45,6 +46,14 @@ export async function run(invocation: Invocation): Promise<Exit> {
   markMode(settings)
   const outcome = await call(await localCallDeps(catalogue, settings), requestOf(tool, given, invocation.text('prev-receipt-hash')))
   return show(tool, outcome, { json: wantsJson(invocation), brief: invocation.flag('brief') })
+}
+
+/** Finds a tool by id, with hyphens or underscores; throws a CliError with the most similar id. */
+function findTool(catalogue: Catalogue, id: string): Tool {
+  const tool = catalogue.find(id)
+  if (tool !== undefined) return tool
+  const ids = catalogue.tools.map((known) => known.id)
+  throw unknownName('tool', id.replaceAll('_', '-'), ids, 'Run "assay tools" to list the tools.')
 }
 
 async function callRemote(url: string, invocation: Invocation): Promise<Exit> {
@@ -122,6 +131,13 @@ async function readInput(given: string, bounds: ReadBounds, tool: string) {
   if (bytes === null) return { ok: false as const, problem: tooLarge(tool, bounds) }
   const json = readJsonBody(bytes, bounds)
   return json.ok ? inputObject(json.value) : json
+}
+
+/** Checks that the input is an object, without the wrapper `input` of REST. */
+function inputObject(value: unknown): { ok: true; input: object } | { ok: false; problem: Problem } {
+  if (isObject(value)) return { ok: true, input: value }
+  const message = 'An input is one JSON object with the fields of the tool.'
+  return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '', code: 'wrong_type', message }] }) }
 }
 
 function tooLarge(tool: string, { body_bytes }: ReadBounds): Problem {

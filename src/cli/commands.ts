@@ -411,16 +411,6 @@ export const COMMANDS = {
   },
 } as const satisfies Record<string, Command>
 
-export type CommandName = keyof typeof COMMANDS
-
-/** Finds a command by name; throws a CliError with the most similar name. */
-export function findCommand(name: string): CommandName {
-  const names = Object.keys(COMMANDS) as CommandName[]
-  const found = names.find((known) => known === name)
-  if (found !== undefined) return found
-  throw unknownName('command', name, names, 'Run "assay help" to list the commands.')
-}
-
 interface Option {
   type: 'boolean' | 'string'
   meaning: string

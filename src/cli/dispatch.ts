@@ -1,9 +1,11 @@
 import { VERSION } from '../assembly/deployment.ts'
-import { parseArguments, type Invocation, COMMANDS, findCommand, type CommandName, COMMON_OPTIONS, type Command } from './commands.ts'
-import { CliError, EXIT_CODES, type Exit } from './errors.ts'
+import { parseArguments, type Invocation, COMMANDS, COMMON_OPTIONS, type Command } from './commands.ts'
+import { CliError, EXIT_CODES, type Exit, unknownName } from './errors.ts'
 import { remark, say, paint, table, wrap, terminalWidth } from './terminal.ts'
 
 type Run = (invocation: Invocation) => Promise<Exit>
+
+type CommandName = keyof typeof COMMANDS
 
 /** Commands are loaded on demand, so that small ones start fast. */
 const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
@@ -52,6 +54,14 @@ async function runCommand([word = 'help', ...rest]: readonly string[]): Promise<
   }
   const { run } = await WORK[name]()
   return run(invocation)
+}
+
+/** Finds a command by name; throws a CliError with the most similar name. */
+function findCommand(name: string): CommandName {
+  const names = Object.keys(COMMANDS) as CommandName[]
+  const found = names.find((known) => known === name)
+  if (found !== undefined) return found
+  throw unknownName('command', name, names, 'Run "assay help" to list the commands.')
 }
 
 function explain(error: unknown): Exit {

@@ -1,9 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readBounded } from '../pure/read-bounded.ts'
-import { isObject } from '../pure/is-object.ts'
 import type { ReadBounds } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
-import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/body.ts'
 import { CliError } from './errors.ts'
 import { printable } from './terminal.ts'
@@ -50,13 +48,6 @@ function parseDocument(name: string, bytes: Uint8Array): unknown {
   const read = readJsonBody(bytes, DOCUMENT)
   if (!read.ok) throw new CliError('data', `${name === '-' ? 'Standard input' : printable(name)}: ${read.problem.detail}`)
   return read.value
-}
-
-/** Checks that the input is an object, without the wrapper `input` of REST. */
-export function inputObject(value: unknown): { ok: true; input: object } | { ok: false; problem: Problem } {
-  if (isObject(value)) return { ok: true, input: value }
-  const message = 'An input is one JSON object with the fields of the tool.'
-  return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '', code: 'wrong_type', message }] }) }
 }
 
 /** Line without its terminator, or the reason why it cannot be read. */

@@ -16,7 +16,6 @@ import {
   verdictRowJson,
   verdictRow,
 } from '../pure/documents/reconcile/report-rows.ts'
-import { VERDICTS, type Verdict } from '../pure/documents/reconcile/verdicts.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { attributeByEndToEndId } from '../pure/documents/reconcile/attribute-entries.ts'
 import { Attribution } from '../pure/documents/reconcile/attribution-state.ts'
@@ -487,10 +486,4 @@ function* entryRowsOf(outcome: ReconcileOutcome, order: Iterable<number>, kind: 
     const fate = outcome.entryOutcome(row)
     if (fate.kind !== 'matched' && fate.kind === kind) yield entryRow(outcome, row, fate.reason)
   }
-}
-
-/** Number of instructions by verdict, over all currencies. */
-export function countVerdicts(totals: readonly CurrencyTotals[]): Record<Verdict, number> {
-  const count = (verdict: Verdict) => totals.reduce((sum, { verdicts }) => sum + verdicts[verdict].count, 0)
-  return Object.fromEntries(VERDICTS.map((verdict) => [verdict, count(verdict)])) as Record<Verdict, number>
 }

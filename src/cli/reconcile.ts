@@ -10,7 +10,7 @@ import { VERDICTS, type Verdict } from '../pure/documents/reconcile/verdicts.ts'
 import { isConserved, totalsJson, type CurrencyTotals, type EntryShare } from '../pure/documents/reconcile/outcome.ts'
 import { formatAmount, csvHeader, entryCsv, type EntryRow, type VerdictRow, verdictCsv } from '../pure/documents/reconcile/report-rows.ts'
 import { findingLine, type InputFile, readFileOptions } from './reconcile-read.ts'
-import { countVerdicts, type ReconcileReportLists, reconcileFiles } from './reconcile-spool.ts'
+import { type ReconcileReportLists, reconcileFiles } from './reconcile-spool.ts'
 import type { Invocation } from './commands.ts'
 import { CliError, type Exit } from './errors.ts'
 import { paint, printable, remark, say, table, wantsJson } from './terminal.ts'
@@ -62,6 +62,12 @@ function summaryLines({ totals }: ReconcileReportLists): string[] {
       ['ignored', String(ignored)],
     ]),
   ]
+}
+
+/** Number of instructions by verdict, over all currencies. */
+function countVerdicts(totals: readonly CurrencyTotals[]): Record<Verdict, number> {
+  const count = (verdict: Verdict) => totals.reduce((sum, { verdicts }) => sum + verdicts[verdict].count, 0)
+  return Object.fromEntries(VERDICTS.map((verdict) => [verdict, count(verdict)])) as Record<Verdict, number>
 }
 
 /** Reads the day window from --days-before and --days-after. */

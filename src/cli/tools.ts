@@ -6,14 +6,6 @@ import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
 import type { Invocation } from './commands.ts'
 import { paint, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
 
-/** Finds a tool by id, with hyphens or underscores; throws a CliError with the most similar id. */
-export function findTool(catalogue: Catalogue, id: string): Tool {
-  const tool = catalogue.find(id)
-  if (tool !== undefined) return tool
-  const ids = catalogue.tools.map((known) => known.id)
-  throw unknownName('tool', id.replaceAll('_', '-'), ids, 'Run "assay tools" to list the tools.')
-}
-
 /** Command line that calls the tool with its example. */
 export function exampleCall(tool: Tool): string {
   return `assay call ${tool.id} ${shellWord(JSON.stringify(tool.example))}`

@@ -1,5 +1,3 @@
-import { readPlain } from './normalize.ts'
-
 /*
  * Calculations of check characters over values 0–35 of digits and letters, one calculation a standard. They are shared by the identifiers,
  * the VAT rules and the national rules of account numbers.
@@ -66,12 +64,6 @@ export function isinCheckValue(values: Uint8Array, end: number): number {
     if (value < 10) doubled = !doubled
   }
   return complement10(sum)
-}
-
-/** The check digit for the first eleven characters of an ISIN, which are letters and digits. */
-export function isinCheckDigit(eleven: string): string {
-  const values = new Uint8Array(eleven.length)
-  return `${isinCheckValue(values, readPlain(eleven, values))}`
 }
 
 /** The check digit of ISO 7064 MOD 11,10 over the digits from `start` to `end`. */

@@ -1,6 +1,6 @@
-import { complement10, isinCheckDigit, weightedSum } from './check-digits.ts'
+import { complement10, weightedSum, isinCheckValue } from './check-digits.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout, structureFindings } from './identifier.ts'
-import { labelInFront } from './normalize.ts'
+import { labelInFront, readPlain } from './normalize.ts'
 import { type Check, finding } from './verdict.ts'
 
 const LAYOUT = readLayout('sedol', 'code:6X check:1N')
@@ -72,6 +72,12 @@ const SEDOL = defineIdentifier({
     return /[^0]/.test(value) ? [] : [finding('all_zero', 'sedol', null, null)]
   },
 })
+
+/** The check digit for the first eleven characters of an ISIN, which are letters and digits. */
+function isinCheckDigit(eleven: string): string {
+  const values = new Uint8Array(eleven.length)
+  return `${isinCheckValue(values, readPlain(eleven, values))}`
+}
 
 type SedolFacts = FactsOf<typeof SEDOL>
 
