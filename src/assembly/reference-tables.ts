@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { datasetDefinition, isDatasetId, TABLE_IDS, TABLES } from '../pure/datasets/datasets.ts'
-import { listAges, OFAC_LIST_DAYS } from '../pure/checks/ofac.ts'
+import { listAges, OFAC_LIST_DAYS, type Screening } from '../pure/checks/ofac.ts'
 import { once } from '../pure/once.ts'
+import { refreshAdvice } from '../pure/datasets/feeds.ts'
 import type { Snapshot } from '../pure/datasets/definition.ts'
 import { createFeedReader } from '../adapters/feeds/reader.ts'
 import { guardedOpen, systemResolve } from '../adapters/public-https/guarded-request.ts'
@@ -22,7 +23,7 @@ const DAY_MS = 86_400_000
 /** Age in days after which a table should be refreshed. */
 const OLD_DAYS = 400
 
-export interface ReferenceTable {
+interface ReferenceTable {
   name: string
   schema: string
   source: string
@@ -36,7 +37,7 @@ export interface ReferenceTable {
   limit_days: number
 }
 
-export function referenceTables(now_ms: number): ReferenceTable[] {
+function referenceTables(now_ms: number): ReferenceTable[] {
   const names = readdirSync(DATA_FOLDER).filter((name) => name.endsWith('.json'))
   return names.toSorted().map((name) => {
     const head = JSON.parse(readFileSync(new URL(name, DATA_FOLDER), 'utf8')) as Omit<ReferenceTable, 'name' | 'age_days' | 'limit_days'>
@@ -83,6 +84,13 @@ function bundledTables() {
   return { tables, texts: new Map(tables.map(({ sha256, text }) => [sha256, text])) }
 }
 
+/** Files of the release whose rows are not as many as they state. */
+export function brokenTables(): string[] {
+  return referenceTables(0).flatMap(({ name, count, rows }) =>
+    rows.length === count ? [] : [`${name} has ${rows.length} rows and should have ${count}.`],
+  )
+}
+
 /** SHA-256 of each table of this release. */
 export function referenceTableHashes(): ReadonlySet<string> {
   return new Set(bundledTables().texts.keys())
@@ -96,7 +104,7 @@ function hashOf(text: string): string {
 export function describeDatasets(service: Pick<DatasetService, 'active' | 'screening' | 'text'>, now_ms: () => number) {
   const bundled = once(bundledTables)
   return {
-    ages: () => listAges(service.screening(), now_ms()),
+    ages: () => datedLists(service.screening(), now_ms()),
     list(): DatasetDescription[] {
       const active = new Map(service.active().map((one) => [one.id as string, one]))
       const tables = new Map<string, TableInUse>(bundled().tables.map((table) => [table.id, table]))
@@ -111,6 +119,11 @@ export function describeDatasets(service: Pick<DatasetService, 'active' | 'scree
       return whole === undefined ? service.text(sha256) : (texts.get(whole) ?? null)
     },
   }
+}
+
+/** Ages of the lists that limit clean answers, and what an operator does about those that are not fresh. */
+function datedLists(screening: Screening, now_ms: number) {
+  return listAges(screening, now_ms).map((list) => ({ ...list, refresh: list.state === 'fresh' ? null : refreshAdvice(list.id) }))
 }
 
 type ActiveDataset = ReturnType<DatasetService['active']>[number]

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
-import { referenceTables, type ReferenceTable, registerReaders } from '../assembly/reference-tables.ts'
+import { brokenTables, describeDatasets, registerReaders } from '../assembly/reference-tables.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning, type SigningBackend } from '../adapters/signer/choose.ts'
 import { readRingFile } from '../adapters/signer/keyring-file.ts'
@@ -25,8 +25,10 @@ import {
 import { readAhead } from '../assembly/start.ts'
 import type { FeedState } from '../ports/datasets.ts'
 import type { RegisterId, RegisterNumber } from '../ports/registers.ts'
-import { bundledScreening, listAges, type ListAge } from '../pure/checks/ofac.ts'
-import { createDatasetService } from '../service/datasets/dataset-service.ts'
+import { bundledScreening } from '../pure/checks/ofac.ts'
+import { bindTables } from '../pure/datasets/datasets.ts'
+import { refreshAdvice } from '../pure/datasets/feeds.ts'
+import { createDatasetService, type DatasetService } from '../service/datasets/dataset-service.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import { registerLimits } from '../service/limits.ts'
 import { isPostgres, unknownToolInOverrides, type Settings } from '../service/config.ts'
@@ -44,8 +46,7 @@ const NODE_MAJOR_MIN = 24
 
 /** Checks that do not depend on the settings. */
 export async function checkProgram(): Promise<DoctorCheck[]> {
-  const tables = await Promise.all(referenceTables(systemClock.now_ms()).map((table) => runCheck('data', () => checkTable(table))))
-  return [checkNode(), await runCheck('tools', checkTools), ...tables, await runCheck('clock', checkClock)]
+  return [checkNode(), await runCheck('tools', checkTools), await runCheck('tables', checkTables), await runCheck('clock', checkClock)]
 }
 
 /** Checks of the settings and of the files that they name. */
@@ -59,7 +60,7 @@ export async function checkSettings(settings: Settings): Promise<DoctorCheck[]> 
     await runCheck('secret', () => checkSecret(settings)),
     ...(await Promise.all(secretFiles(settings).map((file) => runCheck('permissions', () => checkPermissions(file))))),
     await runCheck('store', () => checkStore(settings)),
-    await runCheck('lists', () => checkLists(settings)),
+    ...(await checkDatasets(settings)),
     ...(await checkRegisters(settings)),
     ...(settings.ASSAY_MODE === 'live' ? [checkOrigins(settings)] : []),
     await checkPort('port', settings.ASSAY_PORT, settings.ASSAY_HOST, 'ASSAY_PORT', 'ASSAY_HOST'),
@@ -93,23 +94,20 @@ async function checkTools(): Promise<DoctorFinding> {
   return { state: tools.length > 0 ? 'ok' : 'failed', words: `${tools.length} tools are in the catalogue.` }
 }
 
-function checkTable({ name, published_at, compiled_at, retrieved_at, rows, count, age_days, limit_days }: ReferenceTable): DoctorFinding {
-  const dates = published_at === null ? `compiled by hand ${compiled_at ?? ''}` : `published ${published_at}`
-  const words = `${name}: ${dates}, retrieved ${retrieved_at}, ${age_days} of ${limit_days} days old.`
-  if (rows.length !== count) return { state: 'failed', words: `${words} It has ${rows.length} rows and should have ${count}.` }
-  return age_days <= limit_days
-    ? { state: 'ok', words }
-    : {
-        state: 'warning',
-        words: `${words} Refresh it with ${name === 'ofac-addresses.json' ? '"assay data refresh"' : `scripts/refresh-${name.replace('.json', '.ts')}`}.`,
-      }
+function checkTables(): DoctorFinding {
+  const broken = brokenTables()
+  return {
+    state: broken.length === 0 ? 'ok' : 'failed',
+    words: broken.join(' ') || 'Each table of the release has the rows that it states.',
+  }
 }
 
 /** Receipts are dated with the clock of this machine; a time before the data was fetched is wrong. */
 function checkClock(): DoctorFinding {
   const now = dateText(Math.floor(systemClock.now_ms() / 1000)) ?? 'no date'
   const newest =
-    referenceTables(systemClock.now_ms())
+    describeDatasets(OF_RELEASE, () => systemClock.now_ms())
+      .list()
       .map(({ retrieved_at }) => retrieved_at)
       .toSorted()
       .at(-1) ?? ''
@@ -213,26 +211,64 @@ async function checkStore(settings: Settings): Promise<DoctorFinding> {
   }
 }
 
-/** Lists that limit clean answers: their ages, counted with what feeds and imports brought, and the last result of each feed. */
-async function checkLists(settings: Settings): Promise<DoctorFinding> {
+/** Datasets without a store: those of the release. */
+const OF_RELEASE: Pick<DatasetService, 'active' | 'screening' | 'text' | 'feeds'> = {
+  active: () => [],
+  screening: bundledScreening,
+  text: () => Promise.resolve(null),
+  feeds: () => [],
+}
+
+/** Ages of the datasets from which a start answers: those of the release, and newer ones that feeds and imports brought into the store. */
+async function checkDatasets(settings: Settings): Promise<DoctorCheck[]> {
   const target = places.store(settings)
-  const store = isPostgres(target) || existsSync(target) ? await openStore(target) : null
+  let opened: Awaited<ReturnType<typeof openStore>> | null = null
   try {
+    opened = isPostgres(target) || existsSync(target) ? await openStore(target) : null
     const { log } = createLog('silent', systemClock)
-    const service = store && createDatasetService({ store: store.datasets, clock: systemClock, log })
+    const service = opened && createDatasetService({ store: opened.datasets, clock: systemClock, log, bind: bindTables })
     await service?.refresh()
-    return listsFinding(settings, listAges(service?.screening() ?? bundledScreening(), systemClock.now_ms()), service?.feeds() ?? [])
+    const source = service ?? OF_RELEASE
+    const described = describeDatasets(source, () => systemClock.now_ms())
+    return [...described.list().map(datasetCheck), { name: 'lists', ...listsFinding(settings, described.ages(), source.feeds()) }]
+  } catch (error) {
+    const words = error instanceof Error ? error.message : 'Unknown reason.'
+    return [{ name: 'data', state: 'failed', words: `The ages of datasets cannot be read from the store: ${words}` }]
   } finally {
-    await store?.close()
+    await opened?.close()
   }
 }
 
-function listsFinding({ ASSAY_MODE, ASSAY_DATA_FEEDS }: Settings, ages: readonly ListAge[], feeds: readonly FeedState[]): DoctorFinding {
-  const words = ages.map(({ id, published_at, age_days, limit_days, state }) => {
+type DatasetDescriptions = ReturnType<typeof describeDatasets>
+
+function datasetCheck({
+  id,
+  published_at,
+  compiled_at,
+  retrieved_at,
+  origin,
+  pinned,
+  age_days,
+  limit_days,
+}: ReturnType<DatasetDescriptions['list']>[number]): DoctorCheck {
+  const dates = published_at === null ? `compiled by hand ${compiled_at ?? ''}` : `published ${published_at}`
+  const from = origin === 'store' ? (pinned ? ', pinned in the store' : ', from the store') : ''
+  const words = `${id}: ${dates}, retrieved ${retrieved_at}${from}, ${age_days} of ${limit_days} days old.`
+  return age_days <= limit_days
+    ? { name: 'data', state: 'ok', words }
+    : { name: 'data', state: 'warning', words: `${words} ${refreshAdvice(id)}` }
+}
+
+function listsFinding(
+  { ASSAY_MODE, ASSAY_DATA_FEEDS }: Settings,
+  ages: ReturnType<DatasetDescriptions['ages']>,
+  feeds: readonly FeedState[],
+): DoctorFinding {
+  const words = ages.map(({ id, published_at, age_days, limit_days, state, refresh }) => {
     const text = `${id}: published ${published_at}, ${age_days} of ${limit_days} days old`
-    if (state === 'fresh') return `${text}.`
+    if (refresh === null) return `${text}.`
     const effect = state === 'old' ? 'live clean answers from it are refused' : 'live clean answers from it will soon be refused'
-    return `${text}; ${effect}. ${id === 'ofac_addresses' ? 'Run "assay data refresh".' : 'Install a newer release.'}`
+    return `${text}; ${effect}. ${refresh}`
   })
   const bad = feeds.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused')
   for (const { feed, detail } of bad) words.push(`Feed ${feed} was not accepted: ${detail}`)

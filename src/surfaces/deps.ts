@@ -112,7 +112,7 @@ export interface AppDeps {
     release(invoice_id: string, signature: string | null, client: string): Promise<PilotReleased>
   }
   /** Reference tables in use, and the text of each by its SHA-256, also of those that were replaced. */
-  datasets: { ages(): ListAge[]; list(): DatasetDescription[]; text(sha256: string): Promise<string | null> }
+  datasets: { ages(): (ListAge & { refresh: string | null })[]; list(): DatasetDescription[]; text(sha256: string): Promise<string | null> }
   telemetry: Telemetry
   /** Null or absent if tracing is off. */
   tracing?: Tracing | null

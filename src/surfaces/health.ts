@@ -45,8 +45,9 @@ const HEALTH = membersSchema({
   signer: 'Key that signs receipts.',
   store: 'Kind of store, and whether it answers.',
   payments: 'State of payments, and their recipient.',
-  datasets: 'Age and limit of each list that limits clean answers; aging from two thirds of the limit, old beyond it.',
   registers: 'Live registers that are on; paused: failed several times, and not asked for a while. Absent where none is on.',
+  datasets:
+    'Age and limit of each list that limits clean answers; aging from two thirds of the limit, old beyond it; refresh says what the operator does.',
   free_daily: 'Free calls per client and day, and tools with a different number.',
   tools: 'Each tool with its price now.',
 })

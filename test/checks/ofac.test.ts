@@ -144,7 +144,8 @@ test('that a country alone is not prohibited is told from a list of thirty days,
   assert.match(told(31, 'report')['reason'] ?? '', new RegExp(`on ${jurisdictions.published_at}, 31 days ago`))
   assert.throws(
     () => told(31, 'refuse'),
-    (error) => error instanceof SourceDown && error.message.includes('scripts/refresh-prohibited-jurisdictions.ts'),
+    (error) =>
+      error instanceof SourceDown && /assay data import FILE.*docs\/going-live\.md, Review of the jurisdictions/.test(error.message),
   )
 })
 

@@ -199,6 +199,36 @@ test('newer tables are used by calls, threads and batches; receipts of both vers
   assert.equal(await (await fetch(`${app.url}/v1/datasets/${short}`)).text(), JSON.stringify(table))
 })
 
+test('a live service refuses countries from an old table until an operator reviews it, and answers from the review', async () => {
+  const input = { subject: 'France' }
+  const refused = await restCall(app.url, 'ofac-sdn-check', input)
+  assert.equal(refused.status, 503)
+  assert.match(String(refused.body['detail']), /prohibited_jurisdictions is \d+ days old, .*nothing was charged.*assay data import FILE/)
+  const health = async () => {
+    const { datasets } = (await (await fetch(`${app.url}/health`)).json()) as { datasets: Record<string, unknown>[] }
+    return datasets.find(({ id }) => id === 'prohibited_jurisdictions')
+  }
+  const before_review = await health()
+  assert.equal(before_review?.['state'], 'old')
+  assert.match(String(before_review?.['refresh']), /docs\/going-live\.md, Review of the jurisdictions/)
+  const reviewed = { ...TABLES.prohibited_jurisdictions.bundled(), published_at: dayBefore(0), retrieved_at: dayBefore(0) }
+  const file = await desk.file('jurisdictions.json', reviewed)
+  const imported = await desk.run(['data', 'import', file])
+  assert.equal(imported.code, 0, imported.stderr)
+  const answered = async () => {
+    for (;;) {
+      const answer = await restCall(app.url, 'ofac-sdn-check', input)
+      if (answer.status === 200) return answer.body as unknown as ScreeningAnswer
+    }
+  }
+  const answer = await answered()
+  assert.deepEqual([answer.result.status, answer.result.list.published_at], ['no_match', dayBefore(0)])
+  const now = await health()
+  assert.deepEqual([now?.['state'], now?.['age_days'], now?.['refresh']], ['fresh', 0, null])
+  const stated = await fetch(`${app.url}/v1/datasets/${answer.result.list.sha256}`)
+  assert.deepEqual(await stated.json(), reviewed)
+})
+
 test('the hash of each list is in the public log', async () => {
   const { sha256 } = (await screen()).result.list
   for (;;) {

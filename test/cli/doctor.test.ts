@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { shownSetting } from '../../src/cli/doctor.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
+import { createLog } from '../../src/adapters/log/pino.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
+import { TABLES } from '../../src/pure/datasets/datasets.ts'
 import { SETTINGS } from '../../src/service/config.ts'
+import { createDatasetService } from '../../src/service/datasets/dataset-service.ts'
+import { openPostgres } from '../support/postgres.ts'
 import { openDesk, parsed, type Desk, type Ended } from './run-cli.ts'
 
 let desk: Desk
@@ -42,13 +47,16 @@ test('before the first start all is well, and nothing is made', async () => {
   )
   const tables = readdirSync('data').filter((name) => name.endsWith('.json'))
   const data = checks.filter(({ name }) => name === 'data')
-  assert.equal(data.length, tables.length)
+  for (const table of tables) {
+    const id = table.replace('.json', '').replaceAll('-', '_')
+    assert.equal(data.filter(({ words }) => words.startsWith(`${id}: `)).length, 1, id)
+  }
   for (const { words } of data)
     assert.match(words, /(?:published|compiled by hand) \d{4}-\d{2}(?:-\d{2})?, retrieved \d{4}-\d{2}-\d{2}, \d+ of \d+ days old/)
   // The lists that screen say when a clean answer is no longer relied on.
   const published = JSON.parse(readFileSync('data/ofac-addresses.json', 'utf8')) as { published_at: string }
   const old = Date.now() - Date.parse(published.published_at) > 31 * 86_400_000
-  assert.equal(data.find(({ words }) => words.startsWith('ofac-addresses.json'))?.state, old ? 'warning' : 'ok')
+  assert.equal(data.find(({ words }) => words.startsWith('ofac_addresses: '))?.state, old ? 'warning' : 'ok')
   assert.match(String(settings.find(({ name }) => name === 'ASSAY_LOG_KEY_FILE')?.value), /log\.key$/)
   assert.equal(settings.find(({ name }) => name === 'ASSAY_FREE_DAILY')?.value, 1_000)
   assert.throws(() => readdirSync(desk.settings['ASSAY_DATA_DIR'] ?? ''), { code: 'ENOENT' })
@@ -73,6 +81,46 @@ test('after a call and a start it sees key, identity, store and a taken port', a
   ])
     assert.match(ended.stdout, words)
 })
+
+for (const backend of ['SQLite', 'PostgreSQL'] as const) {
+  test(`the age of a dataset is that of the snapshot in use, with a newer one in the store (${backend})`, async () => {
+    const postgres = backend === 'PostgreSQL' ? await openPostgres() : null
+    const own = await openDesk()
+    try {
+      const folder = own.settings['ASSAY_DATA_DIR'] ?? ''
+      const target = postgres === null ? join(folder, 'assay.sqlite') : await postgres.createDatabase('doctor_datasets')
+      const files = { ASSAY_RECEIPT_KEY_FILE: join(folder, 'keys.json'), ASSAY_SECRET_FILE: join(folder, 'secret') }
+      const settings = postgres === null ? {} : { ASSAY_STORE: target, ...files }
+      const ages = async () => {
+        const { checks } = parsed((await own.run(['doctor'], { settings })).stdout) as { checks: Checks }
+        const of = (id: string) => checks.find(({ name, words }) => name === 'data' && words.startsWith(`${id}: `))
+        return { sepa: of('sepa_countries'), places: of('prohibited_jurisdictions'), lists: checks.find(({ name }) => name === 'lists') }
+      }
+      mkdirSync(folder, { recursive: true })
+      await (await openStore(target)).close()
+      const unreviewed = await ages()
+      assert.match(unreviewed.places?.words ?? '', /published 2025-08-26, .* Review it against the programmes of OFAC/)
+      assert.deepEqual([unreviewed.places?.state, unreviewed.lists?.state], ['warning', 'warning'])
+      const today = new Date().toISOString().slice(0, 10)
+      const store = await openStore(target)
+      const service = createDatasetService({ store: store.datasets, clock: systemClock, log: createLog('silent', systemClock).log })
+      for (const id of ['sepa_countries', 'prohibited_jurisdictions'] as const) {
+        const newer = { ...TABLES[id].bundled(), published_at: today, retrieved_at: today }
+        assert.equal((await service.offer(id, JSON.stringify(newer))).kind, 'activated')
+      }
+      await store.close()
+      const after_import = await ages()
+      for (const { words, state } of [after_import.sepa, after_import.places].flatMap((check) => check ?? [])) {
+        assert.match(words, new RegExp(`published ${today}, retrieved ${today}, from the store, 0 of \\d+ days old\\.$`))
+        assert.equal(state, 'ok')
+      }
+      assert.match(after_import.lists?.words ?? '', new RegExp(`prohibited_jurisdictions: published ${today}, 0 of 30 days old\\.`))
+    } finally {
+      await own.clear()
+      await postgres?.stop()
+    }
+  })
+}
 
 test('a broken setting, a broken key file and a broken store fail, each with its sentence', async () => {
   const folder = desk.settings['ASSAY_DATA_DIR'] ?? ''

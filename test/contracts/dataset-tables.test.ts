@@ -8,9 +8,11 @@ import { createLog } from '../../src/adapters/log/pino.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { ABA_DATA_AS_OF, isAba } from '../../src/pure/checks/aba.ts'
+import { sanctionsHint } from '../../src/pure/checks/countries.ts'
 import { checkIban, IBAN_DATA_AS_OF, isIban } from '../../src/pure/checks/iban.ts'
+import { bundledScreening } from '../../src/pure/checks/ofac.ts'
 import { bindTables, TABLE_IDS, TABLES, type TableId } from '../../src/pure/datasets/datasets.ts'
-import { compareSnapshots, readSnapshot, updateFault, type Snapshot } from '../../src/pure/datasets/definition.ts'
+import { compareSnapshots, readSnapshot, snapshotHash, updateFault, type Snapshot } from '../../src/pure/datasets/definition.ts'
 import { isCurrencyCode, minorUnitDigits } from '../../src/pure/protocols/kit/money.ts'
 import { createDatasetService, type DatasetService } from '../../src/service/datasets/dataset-service.ts'
 import { clockAt } from '../support/clock-at.ts'
@@ -96,7 +98,7 @@ test('a newer table is bound to the checks at once; its date and hash are in ans
   // Other tables stay as they were.
   assert.equal(isIban(iban), true)
   assert.match(IBAN_DATA_AS_OF.iban_registry, /^2026-06 sha256:/)
-  assert.deepEqual(Object.keys(IBAN_DATA_AS_OF), ['iban_registry', 'sanctioned_countries', 'sepa_countries'])
+  assert.deepEqual(Object.keys(IBAN_DATA_AS_OF), ['iban_registry', 'prohibited_jurisdictions', 'sepa_countries'])
 
   const other = createDatasetService({ store: store.datasets, clock, log, bind: bindTables })
   bindTables([])
@@ -104,6 +106,25 @@ test('a newer table is bound to the checks at once; its date and hash are in ans
   assert.deepEqual({ ...ABA_DATA_AS_OF }, old)
   await other.refreshBundled()
   assert.equal(isAba(number), true)
+})
+
+test('reviewed jurisdictions are used by every check, also with unchanged rows; a table without its sentinels is refused', async () => {
+  const fresh = later('prohibited_jurisdictions', (rows) => rows)
+  assert.equal((await service.offer('prohibited_jurisdictions', fresh)).kind, 'activated')
+  const facts = bundledScreening().lists.prohibited_jurisdictions
+  assert.equal(facts.published_at, TODAY)
+  assert.equal(facts.sha256, snapshotHash(JSON.parse(fresh) as object))
+  assert.deepEqual(sanctionsHint('BY'), { level: 'elevated', as_of: TODAY })
+  const level = (code: string, to: string) => (rows: Rows) => rows.map((row) => (row['code'] === code ? { ...row, level: to } : row))
+  const lowered = await service.offer('prohibited_jurisdictions', later('prohibited_jurisdictions', level('IR', 'elevated')))
+  assert.ok(lowered.kind === 'refused' && /does not have the form/.test(lowered.reason))
+  const raised = await service.offer('prohibited_jurisdictions', later('prohibited_jurisdictions', level('BY', 'comprehensive')))
+  assert.equal(raised.kind, 'activated')
+  assert.equal(sanctionsHint('BY')?.level, 'comprehensive')
+  assert.equal(bundledScreening().screenSubject('Minsk, Belarus').status, 'match')
+  assert.equal(checkIban('BY13NBRB3600900000002Z00AB00').facts?.sanctions?.level, 'comprehensive')
+  bindTables([])
+  assert.equal(bundledScreening().screenSubject('Belarus').status, 'elevated')
 })
 
 test('a table of several readers changes for all of them, and facts name the same version as the answer', async () => {

@@ -1,13 +1,13 @@
 import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
 import { labelInFront, type NormalizeOptions, pairIndex, pairIndexOf } from './normalize.ts'
 import { foreignCharacterFindings, checkText, booleanCheck } from './check-text.ts'
-import { COUNTRIES, sanctionsHint, SANCTIONS_AS_OF } from './countries.ts'
+import { COUNTRIES, JURISDICTIONS_AS_OF, sanctionsHint } from './countries.ts'
 
 /** Connection to the network that the eighth character once indicated. */
 type ConnectionHint = 'test_and_training' | 'passive_participant' | 'reverse_billing'
 
 /** Dates of the tables that an answer is read from. */
-export const BIC_DATA_AS_OF = { sanctioned_countries: SANCTIONS_AS_OF } as const
+export const BIC_DATA_AS_OF = JURISDICTIONS_AS_OF
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',

@@ -1,4 +1,5 @@
 import { iso31661 } from 'iso-3166/1.js'
+import { dataDate, datesOf, isWords, referenceTable, rowOf } from '../datasets/table.ts'
 import table from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
 
 export interface Country {
@@ -16,6 +17,77 @@ export const COUNTRIES: ReadonlyMap<string, Country> = new Map(
   [...iso31661, KOSOVO].map(({ alpha2, alpha3, name }) => [alpha2, { alpha2, alpha3, name }]),
 )
 
+export type JurisdictionLevel = 'comprehensive' | 'elevated' | 'needs_review'
+
+/** Jurisdiction under a programme of OFAC, with the names by which texts are searched for it. */
+export interface JurisdictionRow {
+  code: string
+  kind: 'country' | 'region'
+  level: JurisdictionLevel
+  name: string
+  aliases: string[]
+  names_alone: string[]
+  towns: string[]
+  small_towns: string[]
+  programme: string
+}
+
+/** Prohibited for decades or by order; a table without them, or with another level, is not this one. */
+const COMPREHENSIVE = ['CU', 'IR', 'KP', 'UA-40', 'UA-43']
+const NAMES_MAX = 500
+const areNames = (value: unknown) => Array.isArray(value) && value.length <= NAMES_MAX && value.every(isWords)
+const isJurisdictionRow = rowOf<JurisdictionRow>({
+  code: /^[A-Z]{2}(?:-[A-Z0-9]{1,3})?$/,
+  kind: /^(?:country|region)$/,
+  level: /^(?:comprehensive|elevated|needs_review)$/,
+  name: isWords,
+  aliases: areNames,
+  names_alone: areNames,
+  towns: areNames,
+  small_towns: areNames,
+  programme: isWords,
+})
+
+/**
+ * OFAC "does not maintain a specific list of countries" (ofac.treasury.gov, Where is OFAC's Country List?), and the SDN list does not say how far a programme
+ * goes, so no feed can fill this table: a person reads the programme pages, and `published_at` is the day up to which that person knows them. A later review
+ * without a change is an import of the same rows with its date.
+ */
+export const PROHIBITED_JURISDICTIONS = referenceTable(
+  {
+    id: 'prohibited_jurisdictions',
+    source_urls: [],
+    licence: 'Public domain (facts of 31 CFR chapter V and of executive orders)',
+    limit_days: 30,
+    rows_min: 10,
+    rows_max: 60,
+    present: COMPREHENSIVE,
+    // The Syrian programme ended on 2025-07-01 (Executive Order 14312).
+    absent: ['SY'],
+    isRow: (value): value is JurisdictionRow =>
+      isJurisdictionRow(value) &&
+      (value.kind === 'region') === value.code.includes('-') &&
+      (value.level === 'comprehensive' || !COMPREHENSIVE.includes(value.code)),
+    key: ({ code }) => code,
+  },
+  () => table as typeof table & { rows: JurisdictionRow[] },
+  (snapshot) => {
+    const as_of = dataDate(snapshot)
+    const countries = snapshot.rows.filter(({ kind }) => kind === 'country')
+    return {
+      published_at: as_of,
+      count: snapshot.count,
+      rows: snapshot.rows,
+      hints: new Map(
+        countries.map(({ code, level }): [string, SanctionsHint] => [
+          code,
+          { as_of, level: level === 'comprehensive' ? level : 'elevated' },
+        ]),
+      ),
+    }
+  },
+)
+
 /** OFAC programmes of a country code. It decides nothing about a person, a bank or a region. */
 export interface SanctionsHint {
   /** `comprehensive`: nearly all dealings are prohibited. `elevated`: list-based or sectoral programmes exist. */
@@ -23,15 +95,10 @@ export interface SanctionsHint {
   as_of: string
 }
 
-export const SANCTIONS_AS_OF = table.published_at
-
-const HINTS: ReadonlyMap<string, SanctionsHint> = new Map(
-  table.rows
-    .filter(({ kind }) => kind === 'country')
-    .map(({ code, level }) => [code, { as_of: SANCTIONS_AS_OF, level: level === 'comprehensive' ? level : 'elevated' }]),
-)
+/** Date of the table, for answers that read it. */
+export const JURISDICTIONS_AS_OF = datesOf([PROHIBITED_JURISDICTIONS])
 
 /** Errs towards null: programmes begun after `as_of` are missing. */
 export function sanctionsHint(country: string): SanctionsHint | null {
-  return HINTS.get(country) ?? null
+  return PROHIBITED_JURISDICTIONS.view.hints.get(country) ?? null
 }

@@ -14,7 +14,7 @@ import { checkDigits97, inRange97, POWERS97, remainder97, checkCharacters } from
 import { nationalCheck, hasValidNationalCheck, type NationalCheck, nationalRule, type NationalRule } from './national-check.ts'
 import table from '../../../data/iban-registry.json' with { type: 'json' }
 import sepa from '../../../data/sepa-countries.json' with { type: 'json' }
-import { COUNTRIES, sanctionsHint, SANCTIONS_AS_OF } from './countries.ts'
+import { COUNTRIES, PROHIBITED_JURISDICTIONS, sanctionsHint } from './countries.ts'
 import { dataDate, datesOf, orNull, referenceTable, rowOf } from '../datasets/table.ts'
 
 const OPTIONS: NormalizeOptions = {
@@ -312,7 +312,7 @@ export function ibanHost(territory: string): string | null {
 }
 
 /** Publication dates of the tables that an answer is read from. */
-export const IBAN_DATA_AS_OF = datesOf([IBAN_REGISTRY, SEPA_COUNTRIES], { sanctioned_countries: SANCTIONS_AS_OF })
+export const IBAN_DATA_AS_OF = datesOf([IBAN_REGISTRY, PROHIBITED_JURISDICTIONS, SEPA_COUNTRIES])
 
 /** Facts of an IBAN of valid structure. */
 function ibanFacts(value: string, format: IbanFormat, national_check: NationalCheck | null, checksum_ok: boolean) {

@@ -1,8 +1,7 @@
 import { COUNTRIES } from './countries.ts'
 import {
-  JURISDICTION_BY_CODE,
   findPlaceMentions,
-  JURISDICTION_ROWS,
+  jurisdictions,
   findPlaceTerm,
   type Jurisdiction,
   type PlaceMention,
@@ -12,8 +11,6 @@ import {
   foreignNames,
   stateCountryAtEnd,
 } from './place-names.ts'
-
-export { JURISDICTIONS, type JurisdictionLevel } from './place-names.ts'
 
 /** A place of the table that a text names. */
 interface ListedPlace extends Jurisdiction {
@@ -61,9 +58,9 @@ export function readJurisdiction(text: string): JurisdictionReading {
   return {
     kind: 'unlisted',
     countries: countries.map((code) => ({ code, name: COUNTRIES.get(code)?.name ?? code })),
-    listed_regions: JURISDICTION_ROWS.filter(({ kind, code }) => kind === 'region' && countries.includes(code.slice(0, 2))).map(
-      ({ code }) => code,
-    ),
+    listed_regions: jurisdictions()
+      .rows.filter(({ kind, code }) => kind === 'region' && countries.includes(code.slice(0, 2)))
+      .map(({ code }) => code),
     unread,
   }
 }
@@ -73,8 +70,8 @@ const BETWEEN = /[\n,()|·•、，،\\]|\s[-–—]\s/
 
 function readStatement(text: string): Statement {
   const code = countryCode(text)
-  const row =
-    JURISDICTION_BY_CODE.get(text.toUpperCase()) ?? termRow(text) ?? (code === null ? null : (JURISDICTION_BY_CODE.get(code) ?? null))
+  const { by_code } = jurisdictions()
+  const row = by_code.get(text.toUpperCase()) ?? termRow(text) ?? (code === null ? null : (by_code.get(code) ?? null))
   if (row !== null) return { places: [{ ...row, meant: true }], country: null, unread: [] }
   if (code !== null) return { places: [], country: code, unread: [] }
   const parts = joined(split(text, BETWEEN)).map(readStatementPart)
@@ -108,13 +105,13 @@ interface StatementPart {
 
 function readStatementPart(text: string): StatementPart {
   const words = foldName(text).split(' ')
-  const code = JURISDICTION_BY_CODE.get(text.toUpperCase())
+  const code = jurisdictions().by_code.get(text.toUpperCase())
   // Two letters are as likely a state of the United States, but for those of a comprehensive programme.
   const by_code: PlaceMention[] =
     code?.level === 'comprehensive' && words.length > 0
       ? [{ term: { words, kind: 'name', row: code, exact: null }, start: 0, end: words.length }]
       : []
-  const named = findPlaceTerm(text) === null ? JURISDICTION_BY_CODE.get(countryNamed(text) ?? '') : undefined
+  const named = findPlaceTerm(text) === null ? jurisdictions().by_code.get(countryNamed(text) ?? '') : undefined
   const by_name: PlaceMention[] =
     named === undefined ? [] : [{ term: { words, kind: 'name', row: named, exact: null }, start: 0, end: words.length }]
   const mentions = [by_code, by_name].find((found) => found.length > 0) ?? findPlaceMentions(text, words)

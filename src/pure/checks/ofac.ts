@@ -1,13 +1,13 @@
 import bundled from '../../../data/ofac-addresses.json' with { type: 'json' }
-import jurisdictionTable from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
 import { ageState } from '../datasets/table.ts'
 import { snapshotDay, snapshotHash, type Snapshot } from '../datasets/definition.ts'
 import { ofacAddresses, type OfacRow, type NameListId } from '../datasets/sanctions-lists.ts'
 import { once } from '../once.ts'
 import type { NameList } from '../screening/screen-name.ts'
-import { JURISDICTION_BY_CODE, type Jurisdiction } from './place-names.ts'
+import { PROHIBITED_JURISDICTIONS, type JurisdictionLevel } from './countries.ts'
+import { jurisdictions, type Jurisdiction } from './place-names.ts'
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
-import { JURISDICTIONS, readJurisdiction, cleanText, type JurisdictionLevel, type JurisdictionReading } from './jurisdictions.ts'
+import { readJurisdiction, cleanText, type JurisdictionReading } from './jurisdictions.ts'
 
 /** Longest time, in days, for which "not on the list" means anything. */
 export const OFAC_LIST_DAYS = ofacAddresses.limit_days
@@ -93,7 +93,11 @@ export function createScreening(snapshot: Snapshot<OfacRow>, sha256: string, { l
   const { count, rows } = snapshot
   const lists = {
     ofac_addresses: { published_at: snapshotDay(snapshot), count, sha256 },
-    prohibited_jurisdictions: { ...JURISDICTIONS, sha256: placesHash() },
+    /** Of the table from which a call at this moment answers. */
+    get prohibited_jurisdictions() {
+      const { published_at, count: places } = PROHIBITED_JURISDICTIONS.view
+      return { published_at, count: places, sha256: PROHIBITED_JURISDICTIONS.sha256() }
+    },
   }
   const index: AddressIndex = new Map(
     rows.map(({ address, entity, programmes }) => [
@@ -132,7 +136,6 @@ export function listAges({ lists, name_lists }: Screening, now_ms: number): List
   })
 }
 
-const placesHash = once(() => snapshotHash(jurisdictionTable))
 /** Screening by the lists of the release. */
 export const bundledScreening = once(() => createScreening(BUNDLED_ADDRESSES, snapshotHash(BUNDLED_ADDRESSES)))
 
@@ -229,7 +232,7 @@ function placeMatch({ code, level, name, programme }: Jurisdiction): ScreeningMa
 }
 
 function jurisdictionMatches(code: string): ScreeningMatch[] {
-  const row = JURISDICTION_BY_CODE.get(code)
+  const row = jurisdictions().by_code.get(code)
   return row === undefined ? [] : [placeMatch(row)]
 }
 
@@ -237,7 +240,7 @@ function unlistedPlace({ countries, listed_regions, unread }: Reading<'unlisted'
   const names = countries.map(({ name }) => name).join(' and ')
   const normalized = countries.map(({ code }) => code).join(', ')
   if (listed_regions.length > 0) {
-    const regions = listed_regions.map((code) => `${JURISDICTION_BY_CODE.get(code)?.name ?? code} (${code})`).join(', ')
+    const regions = listed_regions.map((code) => `${jurisdictions().by_code.get(code)?.name ?? code} (${code})`).join(', ')
     const reason = `Regions of ${names} are on the list: ${regions}. The country alone does not say whether the place lies in one of them.`
     return {
       ...PLACE,

@@ -1,5 +1,4 @@
-import { COUNTRIES } from './countries.ts'
-import table from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
+import { COUNTRIES, PROHIBITED_JURISDICTIONS, type JurisdictionRow } from './countries.ts'
 
 /** Comparison of place names, names of countries and states, and the table of prohibited jurisdictions as it is searched in texts. */
 
@@ -152,27 +151,8 @@ export function stateCountryAtEnd(part: string): string | null {
 
 /** The table of jurisdictions as it is looked for in texts. */
 
-export type JurisdictionLevel = 'comprehensive' | 'elevated' | 'needs_review'
-
-/** A row of the table. */
-export interface Jurisdiction {
-  code: string
-  kind: 'country' | 'region'
-  level: JurisdictionLevel
-  name: string
-  programme: string
-}
-
-export const JURISDICTIONS = { published_at: table.published_at, count: table.count } as const
-
-export const JURISDICTION_ROWS: readonly Jurisdiction[] = table.rows.map(({ code, kind, level, name, programme }) => ({
-  code,
-  kind: kind === 'region' ? kind : 'country',
-  level: level === 'comprehensive' || level === 'needs_review' ? level : 'elevated',
-  name,
-  programme,
-}))
-export const JURISDICTION_BY_CODE: ReadonlyMap<string, Jurisdiction> = new Map(JURISDICTION_ROWS.map((row) => [row.code, row]))
+/** A row of the table, without the names that are looked for. */
+export type Jurisdiction = Pick<JurisdictionRow, 'code' | 'kind' | 'level' | 'name' | 'programme'>
 
 /**
  * `name`: means the jurisdiction among other words as well. `other_name`: in another language of Latin script, or an acronym, which streets
@@ -194,10 +174,8 @@ export interface PlaceTerm {
 const NEEDS_ACCENT = /[^\p{ASCII}]/u
 const SHORT = 3
 
-function termsOf(listed_row: (typeof table.rows)[number]): PlaceTerm[] {
-  const row = JURISDICTION_BY_CODE.get(listed_row.code)
-  if (row === undefined) return []
-  const { name, aliases, names_alone, towns, small_towns } = listed_row
+function termsOf({ aliases, names_alone, towns, small_towns, ...row }: JurisdictionRow): PlaceTerm[] {
+  const { name } = row
   const kinds: readonly (readonly [TermKind, readonly string[]])[] = [
     ['small_town', small_towns],
     ['town', towns],
@@ -213,32 +191,55 @@ function termsOf(listed_row: (typeof table.rows)[number]): PlaceTerm[] {
   )
 }
 
-/** By the folded name; for a repeated name the last, stronger kind counts. */
-const TERMS: ReadonlyMap<string, PlaceTerm> = new Map(table.rows.flatMap(termsOf).map((term) => [term.words.join(' '), term]))
-
-/** By their first word, the longest first. */
-const BY_FIRST_WORD: ReadonlyMap<string, readonly PlaceTerm[]> = new Map(
-  [...Map.groupBy(TERMS.values(), ({ words }) => words[0] ?? '')].map(([first, terms]) => [
-    first,
-    terms.toSorted((one, other) => other.words.length - one.words.length),
-  ]),
-)
-
 /** Scripts that write no spaces between words: their names are looked for inside of words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-const UNSPACED_TERMS: readonly PlaceTerm[] = [...TERMS.values()]
-  .filter(({ words }) => words.length === 1 && UNSPACED.test(words[0] ?? ''))
-  .toSorted((one, other) => (other.words[0]?.length ?? 0) - (one.words[0]?.length ?? 0))
 /** Koreans of China and their prefecture are called 朝鲜族. */
 const NOT_A_PLACE = /朝[鲜鮮]族/g
 /** Korean writes what kind of place it is, and particles, right behind the name. */
 const HANGUL = /[\u1100-\u11ff]/
 const HANGUL_ENDINGS = ['시', '특별시', '직할시', '도', '군', '구역', '의', '에서', '에'].map((ending) => ending.normalize('NFKD'))
-const HANGUL_TERMS: readonly PlaceTerm[] = [...TERMS.values()].filter(({ words }) => words.length === 1 && HANGUL.test(words[0] ?? ''))
+/** The table as it is searched. */
+interface PlaceIndex {
+  rows: readonly JurisdictionRow[]
+  by_code: ReadonlyMap<string, Jurisdiction>
+  /** By the folded name; for a repeated name the last, stronger kind counts. */
+  terms: ReadonlyMap<string, PlaceTerm>
+  /** By their first word, the longest first. */
+  by_first_word: ReadonlyMap<string, readonly PlaceTerm[]>
+  unspaced: readonly PlaceTerm[]
+  hangul: readonly PlaceTerm[]
+}
+
+function placeIndex(rows: readonly JurisdictionRow[]): PlaceIndex {
+  const terms = new Map(rows.flatMap(termsOf).map((term) => [term.words.join(' '), term]))
+  const ofOneWord = (script: RegExp) => [...terms.values()].filter(({ words }) => words.length === 1 && script.test(words[0] ?? ''))
+  return {
+    rows,
+    by_code: new Map(rows.map(({ code, kind, level, name, programme }) => [code, { code, kind, level, name, programme }])),
+    terms,
+    by_first_word: new Map(
+      [...Map.groupBy(terms.values(), ({ words }) => words[0] ?? '')].map(([first, some]) => [
+        first,
+        some.toSorted((one, other) => other.words.length - one.words.length),
+      ]),
+    ),
+    unspaced: ofOneWord(UNSPACED).toSorted((one, other) => (other.words[0]?.length ?? 0) - (one.words[0]?.length ?? 0)),
+    hangul: ofOneWord(HANGUL),
+  }
+}
+
+let searched: PlaceIndex | null = null
+
+/** The snapshot in use, indexed at its first use. */
+export function jurisdictions(): PlaceIndex {
+  const { rows } = PROHIBITED_JURISDICTIONS.view
+  if (searched?.rows !== rows) searched = placeIndex(rows)
+  return searched
+}
 
 /** The term that is the whole text. */
 export function findPlaceTerm(text: string): PlaceTerm | null {
-  const term = TERMS.get(foldName(text)) ?? null
+  const term = jurisdictions().terms.get(foldName(text)) ?? null
   return term !== null && isSpelled(term, text) ? term : null
 }
 
@@ -269,7 +270,7 @@ export function findPlaceMentions(text: string, words: readonly string[]): Place
 
 function mentionAt(text: string, words: readonly string[], start: number): PlaceMention | null {
   const word = words[start] ?? ''
-  for (const term of BY_FIRST_WORD.get(word) ?? []) {
+  for (const term of jurisdictions().by_first_word.get(word) ?? []) {
     const fits = term.words.every((one, index) => words[start + index] === one)
     if (fits && isSpelled(term, text)) return { term, start, end: start + term.words.length }
   }
@@ -279,10 +280,10 @@ function mentionAt(text: string, words: readonly string[], start: number): Place
 
 function unspacedTerm(word: string): PlaceTerm | null {
   const plain = word.replace(NOT_A_PLACE, '')
-  return UNSPACED_TERMS.find(({ words }) => plain.includes(words[0] ?? '')) ?? null
+  return jurisdictions().unspaced.find(({ words }) => plain.includes(words[0] ?? '')) ?? null
 }
 
 function hangulTerm(word: string): PlaceTerm | null {
   const isTerm = ({ words: [name = ''] }: PlaceTerm) => word.startsWith(name) && HANGUL_ENDINGS.includes(word.slice(name.length))
-  return HANGUL_TERMS.find(isTerm) ?? null
+  return jurisdictions().hangul.find(isTerm) ?? null
 }

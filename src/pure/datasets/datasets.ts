@@ -1,4 +1,5 @@
 import { ABA_RANGES } from '../checks/aba.ts'
+import { PROHIBITED_JURISDICTIONS } from '../checks/countries.ts'
 import { ISO4217 } from '../checks/currency.ts'
 import { DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS, PUBLIC_SUFFIXES, RDAP_BOOTSTRAP } from '../checks/domains.ts'
 import { PHONE_PLANS } from '../checks/e164.ts'
@@ -25,6 +26,7 @@ export const TABLES = {
   iso4217: ISO4217,
   lou_prefixes: LOU_PREFIXES,
   phone_plans: PHONE_PLANS,
+  prohibited_jurisdictions: PROHIBITED_JURISDICTIONS,
   public_suffixes: PUBLIC_SUFFIXES,
   rdap_bootstrap: RDAP_BOOTSTRAP,
   sepa_countries: SEPA_COUNTRIES,

@@ -1,3 +1,4 @@
+import { isDatasetId } from './datasets.ts'
 import type { DatasetDefinition, FeedCollector, FeedDefinition, FeedDocument } from './definition.ts'
 import {
   addressesOfEntity,
@@ -72,6 +73,15 @@ export const FEEDS = {
   },
   ...TABLE_FEEDS,
 } as const satisfies Record<string, FeedDefinition>
+
+/** Steps by which an operator brings a table up to date. */
+export function refreshAdvice(id: string): string {
+  if (Object.values(FEEDS).some(({ datasets }: FeedDefinition) => datasets.includes(id)))
+    return 'Run "assay data refresh", or import a copy of the document of its publisher with "assay data import FILE"; ASSAY_DATA_FEEDS=on keeps it fresh.'
+  if (id === 'prohibited_jurisdictions')
+    return 'Review it against the programmes of OFAC and import it with the date of the review, "assay data import FILE": docs/going-live.md, Review of the jurisdictions.'
+  return isDatasetId(id) ? 'Import a newer snapshot with "assay data import FILE", or install a newer release.' : 'Install a newer release.'
+}
 
 export type FeedName = keyof typeof FEEDS
 

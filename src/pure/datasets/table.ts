@@ -1,3 +1,4 @@
+import { once } from '../once.ts'
 import { snapshotHash, type DatasetDefinition, type Snapshot } from './definition.ts'
 
 /** Reference tables of checks: what a check reads is bound to one dated snapshot, and can be replaced while the service runs. */
@@ -37,6 +38,8 @@ export interface ReferenceTable<Id extends string = string, View = unknown> {
   bind(active: HashedSnapshot | null): void
   /** Date and short hash of the snapshot in use. */
   date(): string
+  /** SHA-256 of the canonical text of the snapshot in use. */
+  sha256(): string
   /** Calls back with each change of `date`. */
   follow(changed: () => void): void
 }
@@ -67,41 +70,34 @@ export function referenceTable<const Id extends string, Row, View>(
     ...facts,
   }
   const followers: (() => void)[] = []
-  let of_release: string | null = null
-  let of_bound: string | null = null
-  const dateOf = (snapshot: Snapshot, sha256: string) => datasetDate(dataDate(snapshot), sha256)
+  // The hash of a large table takes a millisecond or more, so it is computed when a first answer needs it.
+  const of_release = once((): HashedSnapshot => ({ snapshot: bundled(), sha256: snapshotHash(bundled()) }))
+  let bound: HashedSnapshot | null = null
+  const inUse = () => bound ?? of_release()
+  let date: string | null = null
   const table = {
     definition,
     view: build(bundled()),
     bundled,
     bind(active: HashedSnapshot | null) {
       table.view = build((active?.snapshot ?? bundled()) as Snapshot<Row>)
-      of_bound = active === null ? null : dateOf(active.snapshot, active.sha256)
+      bound = active
+      date = null
       for (const changed of followers) changed()
     },
-    // The hash of a large table takes a millisecond or more, so it is computed when a first answer needs it.
-    date: () => of_bound ?? (of_release ??= dateOf(bundled(), snapshotHash(bundled()))),
+    date: () => (date ??= datasetDate(dataDate(inUse().snapshot), inUse().sha256)),
+    sha256: () => inUse().sha256,
     follow: (changed: () => void) => void followers.push(changed),
   }
   return table
 }
 
-/** Object with the date of each table under its id, as answers contain it, and further dates. It always has the dates of the snapshots in use. */
-export function datesOf<Id extends string, More extends string = never>(
-  tables: readonly ReferenceTable<Id>[],
-  more: Readonly<Record<More, string>> = {} as Record<More, string>,
-): Readonly<Record<Id | More, string>> {
+/** Object with the date of each table under its id, as answers contain it. It always has the dates of the snapshots in use. */
+export function datesOf<Id extends string>(tables: readonly ReferenceTable<Id>[]): Readonly<Record<Id, string>> {
   const dates: Record<string, string> = {}
-  const entries: [string, ReferenceTable | string][] = [
-    ...tables.map((table): [string, ReferenceTable] => [table.definition.id, table]),
-    ...Object.entries<string>(more),
-  ]
+  const entries = tables.map((table): [string, ReferenceTable] => [table.definition.id, table])
   // In the order of RFC 8785, so that the canonical text of an answer costs no sorting.
   for (const [id, table] of entries.sort(([one], [other]) => (one < other ? -1 : 1))) {
-    if (typeof table === 'string') {
-      dates[id] = table
-      continue
-    }
     const state = (value: string) => Object.defineProperty(dates, id, { value, writable: true, enumerable: true, configurable: true })
     Object.defineProperty(dates, id, {
       enumerable: true,
@@ -113,7 +109,7 @@ export function datesOf<Id extends string, More extends string = never>(
     })
     table.follow(() => state(table.date()))
   }
-  return dates as Record<Id | More, string>
+  return dates as Record<Id, string>
 }
 
 /** Test of one member of a row. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OFAC_LIST_DAYS, type ListName, type Screening, type ScreeningResult } from '../../pure/checks/ofac.ts'
 import { missingFieldIssues } from '../../pure/checks/pack.ts'
+import { refreshAdvice } from '../../pure/datasets/feeds.ts'
 import { datasetDate } from '../../pure/datasets/table.ts'
 import { answerName, namesAsOf, NO_LISTS, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
 import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
@@ -35,13 +36,6 @@ const REMARK = z.strictObject({
   message: z.string().describe('One sentence.'),
   expected: z.string().nullable().describe('What would have been right, or null.'),
 })
-
-/** Command that updates each list, for messages to operators. */
-const REFRESH: Readonly<Record<ListName, string>> = {
-  ofac_addresses: 'assay data refresh, or assay data import <SDN_ENHANCED.XML>; ASSAY_DATA_FEEDS=on keeps it fresh',
-  prohibited_jurisdictions:
-    'node scripts/refresh-prohibited-jurisdictions.ts --rows <rows.json> --version <words> --published <date> --retrieved <date>',
-}
 
 /** Screens an address, a place or a name against the local lists; "no match" is returned only from a recent list. */
 export default defineTool({
@@ -112,11 +106,13 @@ export default defineTool({
     const now_ms = clock.now_ms()
     const lists = screening.active()
     const found = subject === undefined ? null : screenedSubject(lists, subject, now_ms, screening.on_stale_list)
-    if (name === undefined) return { ...(found ?? noSubject(null)), names: null, ...answerDates(lists, null, now_ms) }
+    if (name === undefined) return { ...(found ?? noSubject(null)), names: null, ...answerDates(lists, now_ms) }
+    // The tables may be replaced while the name is searched.
+    const as_of = answerDates(lists, now_ms)
     const query = { name, country: country?.toUpperCase() ?? null, birth_date: birth_date ?? null }
     return answerName(lists, query, now_ms).then((names) => {
       if (screening.on_stale_list === 'refuse') refuseUnreliable(names, found === null)
-      return { ...withName(found, names), names, ...answerDates(lists, names, now_ms) }
+      return { ...withName(found, names), names, ...as_of, data_as_of: { ...as_of.data_as_of, ...namesAsOf(names) } }
     })
   },
 })
@@ -172,11 +168,11 @@ function refuseUnreliable(names: NamesAnswer, name_only: boolean): void {
   if (name_only && names.lists.length === 0) throw new SourceDown(`Not checked: names. ${NO_LISTS} Nothing was charged.`, 'no_list')
 }
 
-function answerDates({ lists }: Screening, names: NamesAnswer | null, now_ms: number) {
+function answerDates({ lists }: Screening, now_ms: number) {
   const dates = Object.entries(lists).map(([list, { published_at, sha256 }]) => [list, datasetDate(published_at, sha256)] as const)
   return {
     evaluated_at: new Date(now_ms).toISOString(),
-    data_as_of: { ...Object.fromEntries(dates), ...(names && namesAsOf(names)) },
+    data_as_of: Object.fromEntries(dates),
   }
 }
 
@@ -197,6 +193,6 @@ function staleReason({ status, reason }: ScreeningResult, { age_days, published_
 function staleWords({ name, age_days }: Shown, status: ScreeningResult['status']): string {
   return (
     `${status === 'no_match' ? 'No match' : 'No prohibition'}, but the list ${name} is ${age_days} days old, more than ${OFAC_LIST_DAYS}, so no ` +
-    `answer is given and nothing was charged. The operator refreshes it with: ${REFRESH[name]}`
+    `answer is given and nothing was charged. For the operator: ${refreshAdvice(name)}`
   )
 }

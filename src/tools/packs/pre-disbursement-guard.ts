@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
+import { JURISDICTIONS_AS_OF } from '../../pure/checks/countries.ts'
 import { DOMAIN_DATA_AS_OF, readVendorDomain } from '../../pure/checks/domains.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
@@ -185,6 +186,7 @@ export default defineTool({
       policy_hash: COUNTERPARTY.policy_hash,
       evaluated_at: new Date(now_ms).toISOString(),
       data_as_of: {
+        ...((asked.declared_country ?? asked.physical_address) !== undefined && JURISDICTIONS_AS_OF),
         ...(seen.iban && IBAN_DATA_AS_OF),
         ...(seen.lei && LEI_DATA_AS_OF),
         ...(seen.vat && VAT_DATA_AS_OF),
