@@ -35,9 +35,10 @@ const EXCEPTIONS: Record<string, string[]> = {
   'pure/documents/xml/': ['saxes'],
   'pure/documents/markdown/': ['htmlparser2'],
   'pure/documents/json-schema/': ['re2js'],
-  // What the library publishes beside the client, and the two facts of payment that it shares with the service.
+  // What the library publishes beside the client, and the facts of payment that it shares with the service.
   'client/checks.ts': ['pure/checks'],
   'client/payment.ts': ['pure/payments/usdc.ts', 'pure/payments/price-curve.ts'],
+  'client/verification.ts': ['pure/networks.ts'],
   // Drawing: a document, and a code of squares.
   'service/invoices/pdf.ts': ['pdf-lib', '@pdf-lib/fontkit', 'node:fs/promises'],
   'service/invoices/qr.ts': ['qrcode'],

@@ -341,8 +341,8 @@ function refusal(reply: ServiceReply): AssayError {
   )
 }
 
-function expected(tool: string, { chain_id, pay_to }: ServiceFacts, signer: Signer | null) {
-  return { tool, chain_id, pay_to, payer: signer?.address.toLowerCase() ?? null }
+function expected(tool: string, { pay_on, pay_to }: ServiceFacts, signer: Signer | null) {
+  return { tool, pay_on, pay_to, payer: signer?.address.toLowerCase() ?? null }
 }
 
 /** Reserves the price in the budget before signing, so that concurrent calls cannot spend the same rest. */

@@ -48,6 +48,11 @@ export interface ClientOptions<D extends Detail = Detail> {
   pay_to?: string
   /** Chain of payments: 8453 (Base) or 84532 (Base Sepolia, sandboxes). Defaults to the chain that the service names. */
   chain_id?: 8453 | 84532
+  /**
+   * Networks on which it may pay in USDC, in CAIP-2, the preferred first: of those that the service offers for a call, the first is taken. By
+   * default only the chain of the service.
+   */
+  networks?: readonly string[]
   /** Timeout of one request; default 30 seconds. */
   request_ms?: number
   /** Maximum time to wait for the outcome of a payment; default 90 seconds. After that, `AssayError.payment` can be resumed. */

@@ -44,21 +44,25 @@ export interface SignableTerms {
 /** Expected values of the terms. */
 interface ExpectedTerms {
   tool: string
-  chain_id: number
+  /** Chains on which may be paid, the preferred first. */
+  pay_on: readonly number[]
   /** Lower case. */
   pay_to: string
   /** Lower case; terms that pay the payer are refused. */
   payer: string | null
 }
 
-/** Reads PAYMENT-REQUIRED (x402 version 2) and chooses the matching entry. Throws TERMS_REFUSED with the reason for the first entry. */
+/**
+ * Reads PAYMENT-REQUIRED (x402 version 2) and chooses the first matching entry of the most preferred chain. Throws TERMS_REFUSED with the
+ * reason for the first entry.
+ */
 export function readPaymentRequired(header: string | null, expected: ExpectedTerms): SignableTerms {
   const required = header === null ? null : parseObject(fromBase64(header))
   if (required === null || required['x402Version'] !== 2) throw termsRefused('the answer carries no terms of x402 version 2')
   const { resource, accepts } = required
   if (!isObject(resource) || !isResourceOf(resource['url'], expected.tool)) throw termsRefused('they are for another call')
   if (!Array.isArray(accepts) || accepts.length > 32) throw termsRefused('they offer nothing')
-  const read = accepts.map((entry) => readEntry(entry, resource, expected))
+  const read = expected.pay_on.flatMap((chain_id) => accepts.map((entry) => readEntry(entry, resource, chain_id, expected)))
   const fitting = read.find((one) => typeof one !== 'string')
   if (fitting !== undefined && typeof fitting !== 'string') return fitting
   const [first] = read
@@ -66,10 +70,14 @@ export function readPaymentRequired(header: string | null, expected: ExpectedTer
 }
 
 /** Returns the entry as terms, or the reason why it is refused. */
-function readEntry(entry: unknown, resource: Readonly<Record<string, unknown>>, expected: ExpectedTerms): SignableTerms | string {
+function readEntry(
+  entry: unknown,
+  resource: Readonly<Record<string, unknown>>,
+  chain_id: number,
+  expected: ExpectedTerms,
+): SignableTerms | string {
   if (!isObject(entry)) return 'they offer nothing'
   const { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra } = entry
-  const { chain_id } = expected
   const token = tokenOn(chain_id)
   const amount_minor = readMinor(amount)
   if (token === null) return `no USDC is known on the chain ${chain_id}, which the service names`

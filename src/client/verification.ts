@@ -8,6 +8,7 @@ import { valueHash, ZERO_ADDRESS, type Receipt } from '../pure/receipts/receipt.
 import { verifyReceipt, type ReceiptVerdict } from '../pure/receipts/verify.ts'
 import { type AnswerBody, type Payment, type Check, type Verification, localError } from './answer.ts'
 import { isObject } from '../pure/is-object.ts'
+import { networkOf } from '../pure/networks.ts'
 import { getJson, type ServiceLink } from './exchange.ts'
 import type { ClientOptions } from './options.ts'
 
@@ -44,8 +45,13 @@ function keyCheck(
 ): Check {
   const good = signer_published === true && signer_valid_at_ts === true
   const chains = keys.filter(({ address }) => address === signer_recovered).map(({ chain_id }) => chain_id)
-  const here = payment === null || chains.some((chain_id) => chain_id === ANY_CHAIN || chain_id === payment.chain_id)
+  const here = payment === null || chains.some((chain_id) => chain_id === ANY_CHAIN || hasSameMoney(chain_id, payment.chain_id))
   return check('key', good && here, 'The key is published, and was good at that time.', 'The key is not one of the service for this.')
+}
+
+/** A key belongs to the chain of the service, whose further networks are all with real money or all without. */
+function hasSameMoney(chain_id: number, paid_on: number): boolean {
+  return chain_id === paid_on || networkOf(chain_id)?.is_testnet === networkOf(paid_on)?.is_testnet
 }
 
 function isCovered({ result, receipt }: AnswerBody<object>): boolean {
@@ -191,6 +197,8 @@ function readEntry(entry: unknown, keys: KeyList): ChainFaultCode | { receipt_ha
 export interface ServiceFacts {
   keys: KeyList
   chain_id: number
+  /** Chains on which the client may pay, the preferred first. */
+  pay_on: readonly number[]
   /** Lower case. */
   pay_to: string
 }
@@ -210,11 +218,19 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const ANY_CHAIN = 0
 
 /** Throws BAD_OPTIONS for invalid pins. */
-export function createFacts(link: ServiceLink, options: Pick<ClientOptions, 'keys' | 'pay_to' | 'chain_id'>): ServiceFactsReader {
+export function createFacts(
+  link: ServiceLink,
+  options: Pick<ClientOptions, 'keys' | 'pay_to' | 'chain_id' | 'networks'>,
+): ServiceFactsReader {
   const pinned = { keys: pinnedKeys(options.keys), pay_to: pinnedAddress(options.pay_to), chain_id: options.chain_id ?? null }
   let first: Promise<ServiceFacts> | null = null
   let keys: KeyList | null = pinned.keys
+  const networks = options.networks === undefined ? null : pinnedNetworks(options.networks)
   const load = async (): Promise<ServiceFacts> => {
+    const found = await loadFacts()
+    return { ...found, pay_on: networks ?? [found.chain_id] }
+  }
+  const loadFacts = async (): Promise<Omit<ServiceFacts, 'pay_on'>> => {
     if (pinned.keys !== null && pinned.pay_to !== null && pinned.chain_id !== null) {
       return { keys: pinned.keys, pay_to: pinned.pay_to, chain_id: pinned.chain_id }
     }
@@ -246,7 +262,7 @@ export function createFacts(link: ServiceLink, options: Pick<ClientOptions, 'key
 }
 
 /** `/.well-known/xdr-1.json`: keys, chain and recipient. */
-async function fetchFacts(link: ServiceLink): Promise<ServiceFacts> {
+async function fetchFacts(link: ServiceLink): Promise<Omit<ServiceFacts, 'pay_on'>> {
   const document = await getJson(link, '/.well-known/xdr-1.json').catch((cause: unknown) => {
     throw localError('KEYS_UNAVAILABLE', 'The receipt keys of the service cannot be read, so its answers could not be verified.', {
       retryable: true,
@@ -271,6 +287,20 @@ function pinnedKeys(keys: ClientOptions['keys']): KeyList | null {
 function pinnedKey(address: string): PublishedKey {
   const life = { not_before: 0, not_after: null, revoked_at: null, reason: null }
   return { address: address.toLowerCase(), status: 'active', ...life, mode: '', chain_id: ANY_CHAIN }
+}
+
+/** Chain ids of networks in CAIP-2. */
+function pinnedNetworks(networks: readonly string[]): number[] {
+  const chains = Array.isArray(networks) ? networks.map((network) => chainOf(network)) : []
+  const known = chains.filter((chain) => chain !== null)
+  if (known.length === 0 || known.length < chains.length)
+    throw localError('BAD_OPTIONS', 'networks must list networks with USDC in CAIP-2, such as "eip155:137".')
+  return known
+}
+
+function chainOf(network: unknown): number | null {
+  const [, digits = ''] = /^eip155:([1-9][0-9]{0,9})$/.exec(String(network)) ?? []
+  return networkOf(Number(digits))?.chain_id ?? null
 }
 
 function pinnedAddress(address: string | undefined): string | null {

@@ -19,6 +19,8 @@ import { heartbeat, liveDeployment, startLive, type Live } from '../support/faul
 import { connectMcp } from '../support/mcp.ts'
 import { base64, fund, readRequired } from '../support/paying.ts'
 import { until } from '../support/until.ts'
+import { NETWORKS } from '../../src/pure/networks.ts'
+import { payingClient } from '../client/wallet.ts'
 import type { Running } from '../../src/assembly/start.ts'
 import { assertBought, type Network, type Shop } from './shop.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -196,6 +198,34 @@ for (const [from, to] of [
     assert.equal(await received(shops[to], payer.address), 0)
   })
 }
+
+test('our client pays on the network that the caller prefers, of those that are offered, and on that of the service without a preference', async () => {
+  for (const [networks, shop] of [
+    [undefined, shops.home],
+    [['eip155:137', 'eip155:8453'], shops.polygon],
+    [['eip155:1', 'eip155:8453', 'eip155:137'], shops.home],
+  ] as const) {
+    const payer = await shop.payer()
+    const client = payingClient(shop.url, payer, networks === undefined ? {} : { networks })
+    const answer = await client.call('iban-check', IBAN)
+    assert.deepEqual([answer.verification.ok, answer.payment?.chain_id], [true, shop.network.chain.id])
+    await assertBought(shop, bought(payer, { ...answer }))
+    assert.equal((await client.verify(answer, IBAN)).ok, true)
+  }
+  const payer = await shops.home.payer()
+  const elsewhere = payingClient(running.url, payer, { networks: ['eip155:1'] })
+  await assert.rejects(elsewhere.call('iban-check', IBAN), { code: 'TERMS_REFUSED' })
+  for (const networks of [[], ['polygon'], ['eip155:137', 'eip155:999']])
+    assert.throws(() => payingClient(running.url, payer, { networks }), { code: 'BAD_OPTIONS' })
+})
+
+test('official clients pay by default only in the tokens that @x402/evm knows, which leaves out some networks', () => {
+  const scheme = new ExactEvmScheme(privateKeyToAccount(generatePrivateKey()))
+  const isDefault = (chain_id: number, address: string) => scheme.findDefaultAsset(address, `eip155:${chain_id}`) !== undefined
+  const refused = NETWORKS.filter(({ chain_id, usdc }) => !isDefault(chain_id, usdc.address)).map(({ name }) => name)
+  assert.deepEqual(refused, ['Ethereum Sepolia', 'OP Mainnet', 'OP Sepolia', 'Polygon Amoy', 'Avalanche Fuji'])
+  assert.ok(NETWORKS.every(({ chain_id, eurc }) => eurc === null || !isDefault(chain_id, eurc.address)))
+})
 
 async function received({ rpc_url, token, network }: Shop, payer: Hex): Promise<number> {
   const client = createPublicClient({ chain: network.chain, transport: http(rpc_url) })
