@@ -240,6 +240,7 @@ function vouchers(payments: PaymentServiceParts) {
     store,
     chain: { read: (reads) => Promise.resolve(reads.map(fundedChannel)) },
     steady_ms: () => performance.now(),
+    chain_id: place.chain_id,
     rules: CHANNEL_RULES,
     hashes: createChannelHashes(place.chain_id, crypto),
     receiver_authorizer: authorizer.address,

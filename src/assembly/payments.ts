@@ -17,8 +17,7 @@ import { type Job, reconcileJob } from '../service/jobs/jobs.ts'
 import { CHANNEL_RULES, limits } from '../service/limits.ts'
 import { networkHasher } from '../service/clients.ts'
 import { type ChannelRules, channelsJob, createChannelCalls } from '../service/payments/channel-chain.ts'
-import { createChannelRefunds } from '../service/payments/channel-service.ts'
-import { createChannelService } from '../service/payments/channel-service.ts'
+import { createChannelRefunds, createChannelService, type RefundParts } from '../service/payments/channel-service.ts'
 import type { Signer } from '../ports/signer.ts'
 import { createInFlightClaims, createPaymentService, type PaymentServiceParts } from '../service/payments/payment-service.ts'
 import type { EvidenceSource, FaultHook, Settler } from '../service/payments/settlement.ts'
@@ -97,7 +96,7 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
   const { base, store, prices, log, clock } = deployment
   const { rules } = hooks
   const common = paymentTermsOf(deployment.identity)
-  const channels = base === null ? null : channelParts(deployment, hooks, base)
+  const channels = base === null ? null : channelParts(deployment, hooks, base, common)
   const place: PaymentTerms = channels === null ? common : { ...common, channels: channels.terms }
   if (base === null) {
     return {
@@ -125,29 +124,28 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
   const hasFactory = createFactoryCheck(chain, deployment.lease_clock)
   const settler = settlerOf(deployment, hooks, { base, place, source, hasFactory, channels })
   const desk_parts = deskPartsOf(deployment, hooks, base, place, settler)
-  const vouchers = channels && channelService(deployment, base, channels, desk_parts)
-  const desk = createPaymentService({ ...desk_parts, channels: vouchers })
-  const refunds = vouchers && createChannelRefunds({ channels: vouchers.parts, chain, terms: place, wake: () => settler.wake?.() })
+  const own = deskOf(deployment, desk_parts, { terms: place, asset: null, chain, settler }, channels)
   const further = openFurther(deployment, hooks, base, desk_parts, rates)
-  const own: NetworkDesk = { terms: place, asset: null, service: desk, chain, settler }
-  const euro = euroDesks(deployment, hooks, { desk: own, settler, source, base, parts: desk_parts, rates })
-  const desks = [own, ...further.map((one) => one.desk), ...euro, ...further.flatMap((one) => one.euro)] as const
+  const euro = euroDesks(deployment, hooks, { desk: own.desk, settler, source, base, parts: desk_parts, rates })
+  const desks = [own.desk, ...further.map((one) => one.desk), ...euro, ...further.flatMap((one) => one.euro)] as const
+  const [refunds, ...more_refunds] = [own, ...further].map((one) => one.refunds).filter((one) => one !== null)
   const watch = desks.length === 1 ? null : watchNetworks({ desks, crypto: deployment.signing.crypto, log })
   if (watch !== null) place.networks = watch
   for (const one of [settler, ...further.map((other) => other.settler), watch]) one?.start()
   const last: { summary: ReconcileSummary | null } = { summary: null }
   const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
   return {
-    payments: { service: watch === null ? desk : routePayments(desks), prices, terms: place, refunds },
+    payments: {
+      service: watch === null ? own.desk.service : routePayments(desks),
+      prices,
+      terms: place,
+      refunds: refunds === undefined ? null : createChannelRefunds([refunds, ...more_refunds]),
+    },
     settling: { desk: desk_parts, source, transactions: chain, hasFactory },
     terms: place,
     chain,
     sandbox: base.sandbox,
-    jobs: [
-      { ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms },
-      ...further.map((one) => one.job),
-      ...(channels === null ? [] : [channelsJob({ store, chain, clock: deployment.lease_clock, rules: channels.rules })]),
-    ],
+    jobs: [{ ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms }, ...[own, ...further].flatMap((one) => one.jobs)],
     health: async () => {
       const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
       return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
@@ -202,12 +200,36 @@ function euroDesks(
   return [{ terms, asset, service: createPaymentService(parts), chain: desk.chain, settler, rates }]
 }
 
-interface FurtherParts {
+interface OpenDesk {
   desk: NetworkDesk
+  /** Null where no payment channels are offered. */
+  refunds: RefundParts | null
+  jobs: Job[]
+}
+
+/** Payment service of one token on one network, with its payment channels where there are any. */
+function deskOf(
+  deployment: Deployment,
+  parts: PaymentServiceParts,
+  given: Omit<NetworkDesk, 'service' | 'chain' | 'settler'> & { chain: Chain; settler: SelfSettler },
+  room: ChannelRoom | null,
+): OpenDesk {
+  const { terms, asset, chain, settler } = given
+  if (room === null) return { desk: { ...given, service: createPaymentService(parts) }, refunds: null, jobs: [] }
+  const vouchers = channelService(deployment, chain, room, parts)
+  const network = asset === null ? null : caip2(terms.chain_id)
+  const { store, lease_clock: clock } = deployment
+  return {
+    desk: { ...given, service: createPaymentService({ ...parts, channels: vouchers }) },
+    refunds: { channels: vouchers.parts, chain, terms, wake: () => settler.wake?.() },
+    jobs: [channelsJob({ store, chain, clock, asset, network, rules: room.rules })],
+  }
+}
+
+interface FurtherParts extends OpenDesk {
   /** EURC on this network. */
   euro: NetworkDesk[]
   settler: SelfSettler
-  job: Job
 }
 
 /** Verification, settlement and reconciliation on each further network, with nothing in common but the store and the client's limits. */
@@ -221,7 +243,9 @@ function openFurther(
   const { store, clock, log, identity } = deployment
   return base.further.map(({ network, chain, wallets }) => {
     const { chain_id, confirmations, gas_daily_wei: daily_gas_wei } = network
-    const terms = paymentTermsOf({ ...identity, chain_id })
+    const common = paymentTermsOf({ ...identity, chain_id })
+    const channels = channelParts(deployment, hooks, { wallets }, common)
+    const terms: PaymentTerms = channels === null ? common : { ...common, channels: channels.terms }
     const token = terms.token.address.toLowerCase()
     const asset = assetId(chain_id, token)
     const name = caip2(chain_id)
@@ -241,6 +265,7 @@ function openFurther(
             assets,
             finality,
             batch: BATCH_SETTLER,
+            ...channelCalls(deployment, chain, channels, terms, asset),
             clock: deployment.lease_clock,
             log,
             reach: hooks.reach,
@@ -249,12 +274,13 @@ function openFurther(
     const parts = { ...first, asset, ...tokenParts(deployment, { chain, wallets }, terms, settler, name) }
     const reconciler = reconcileJob({ store, source, clock, log, rules: hooks.rules.reconcile ?? {} }, () => undefined)
     const every_ms = hooks.rules.reconcile_every_ms ?? reconciler.every_ms
-    const desk: NetworkDesk = { terms, asset, service: createPaymentService(parts), chain, settler }
+    const opened = deskOf(deployment, parts, { terms, asset, chain, settler }, channels)
+    const euro_parts = { desk: opened.desk, settler, source, base: { chain, wallets }, parts: first, rates, name }
     return {
-      desk,
-      euro: euroDesks(deployment, hooks, { desk, settler, source, base: { chain, wallets }, parts: first, rates, name }),
+      ...opened,
+      euro: euroDesks(deployment, hooks, euro_parts),
       settler,
-      job: { ...reconciler, name: `${reconciler.name}:${name}`, every_ms },
+      jobs: [{ ...reconciler, name: `${reconciler.name}:${name}`, every_ms }, ...opened.jobs],
     }
   })
 }
@@ -297,38 +323,57 @@ function tokenParts(
 
 /** Parts of payment channels; null where they are not offered, or no gas wallet could claim them. */
 interface ChannelRoom {
+  chain_id: number
   rules: ChannelRules
   hashes: ChannelHashes
   authorizer: Signer
   terms: NonNullable<PaymentTerms['channels']>
 }
 
-function channelParts({ settings, identity, secret, signing }: Deployment, { rules }: PaymentHooks, { wallets }: ChainBase) {
+function channelParts(
+  { settings, secret, signing }: Deployment,
+  { rules }: PaymentHooks,
+  { wallets }: Pick<ChainBase, 'wallets'>,
+  { chain_id }: PaymentTerms,
+): ChannelRoom | null {
   if (settings.ASSAY_BATCH_SETTLEMENT === 'off' || wallets.length === 0) return null
   // Derived from the secret of the deployment, so that it survives the loss of the store and is the same in every instance.
   const key = createHmac('sha256', createSecretKey(secret)).update('payment channel authorizer').digest()
   const authorizer = signing.signer(key)
   const channel_rules: ChannelRules = { ...CHANNEL_RULES, ...rules.channels }
   const { withdraw_delay_s, deposit_prices } = channel_rules
-  const room: ChannelRoom = {
+  return {
+    chain_id,
     rules: channel_rules,
-    hashes: createChannelHashes(identity.chain_id, signing.crypto),
+    hashes: createChannelHashes(chain_id, signing.crypto),
     authorizer,
     terms: { receiver_authorizer: authorizer.address, withdraw_delay_s, deposit_prices },
   }
-  return room
+}
+
+/** Claims and refunds that the gas wallet of a network sends; nothing where it has no payment channels. */
+function channelCalls(
+  { store, lease_clock: clock, log }: Deployment,
+  chain: Chain,
+  room: ChannelRoom | null,
+  { pay_to, token }: PaymentTerms,
+  asset: string | null,
+) {
+  if (room === null) return {}
+  return { channels: createChannelCalls({ ...room, store, chain, clock, asset, pay_to, token: token.address.toLowerCase(), log }) }
 }
 
 function channelService(
   { store, lease_clock, secret, signing, failures }: Deployment,
-  { chain }: ChainBase,
-  { rules, hashes, authorizer }: ChannelRoom,
+  chain: Chain,
+  { chain_id, rules, hashes, authorizer }: ChannelRoom,
   payments: PaymentServiceParts,
 ) {
   return createChannelService({
     payments,
     store,
     chain,
+    chain_id,
     steady_ms: () => lease_clock.steady_ms(),
     rules,
     hashes,
@@ -401,17 +446,7 @@ function settlerOf(
       finality: source.finality,
       batch,
       sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log }),
-      ...(channels !== null && {
-        channels: createChannelCalls({
-          ...channels,
-          store,
-          chain,
-          clock: lease_clock,
-          pay_to: place.pay_to,
-          token: source.token,
-          log,
-        }),
-      }),
+      ...channelCalls(deployment, chain, channels, place, null),
       clock: lease_clock,
       log,
       reach,

@@ -310,7 +310,8 @@ async function prove(settings: Settings, { store, identity }: LedgerDesk, json: 
   const token = usdcOn(chain_id).address.toLowerCase()
   const chain = createChain({ urls: endpointsOf(settings), chain_id, clock: systemClock })
   const common = { payments: store.payments, pay_to, onProgress: progress() }
-  const proof = await proveLedger({ ...common, channels: { store: store.channels, chain }, chain, token })
+  const channelsOn = (on: ReturnType<typeof createChain>) => ({ chain: on, channels: { store: store.channels, chain: on } })
+  const proof = await proveLedger({ ...common, ...channelsOn(chain), token })
   const further: NetworkProof[] = []
   const assets = new Set((await store.payments.ledger_sums({})).map(({ asset }) => asset))
   const others = settings.ASSAY_NETWORKS.map(({ chain_id: id, rpc_urls: urls }) => {
@@ -319,7 +320,7 @@ async function prove(settings: Settings, { store, identity }: LedgerDesk, json: 
   for (const { id, on, tokens } of [{ id: chain_id, on: chain, tokens: euroIn(chain_id, assets) }, ...others]) {
     for (const address of tokens) {
       const asset = assetId(id, address)
-      const source = { chain: on, token: address.toLowerCase() }
+      const source = { ...channelsOn(on), token: address.toLowerCase() }
       further.push({ network: `eip155:${id}`, asset, proof: await proveLedger({ ...common, ...source, asset }) })
     }
   }

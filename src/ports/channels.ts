@@ -26,7 +26,10 @@ export interface MirroredState {
 }
 
 export interface Channel extends StoredConfig, MirroredState {
+  /** Contains the chain id, so that channels of one config on two networks have two ids. */
   channel_id: string
+  /** CAIP-19; null for USDC on the network of the deployment. */
+  asset: string | null
   /** Total charged when the channel became known here: what had been claimed on the chain, zero for a new one. */
   opened_minor: bigint
   /** Total charged so far: the total of the last voucher. */
@@ -45,6 +48,8 @@ export interface Channel extends StoredConfig, MirroredState {
 /** The charge of one voucher, with the payment row of the call that it pays for. */
 export interface ChannelCharge extends Omit<Binding, 'purpose'> {
   channel_id: string
+  /** That of the channel. */
+  asset: string | null
   payer: string
   /** Digest of the voucher: the nonce of the payment. */
   nonce: string
@@ -93,17 +98,17 @@ export interface ChannelStore {
   begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean>
   /** Ends a refund that left nothing to send, so that the channel can be charged again. */
   end_refund(channel_id: string, refund_nonce: bigint): Promise<void>
-  /** Channels with charges that are not claimed by the mirrored state: those in withdrawal first, then the largest. */
-  claimable(limit: number): Promise<Channel[]>
-  /** Channels with a refund on its way. */
-  refunding(limit: number): Promise<Channel[]>
+  /** Channels in an asset with charges that are not claimed by the mirrored state: those in withdrawal first, then the largest. */
+  claimable(asset: string | null, limit: number): Promise<Channel[]>
+  /** Channels in an asset with a refund on its way. */
+  refunding(asset: string | null, limit: number): Promise<Channel[]>
   /**
-   * Channels to be read again, longest unread first: those with open charges or a refund on its way after `watch_ms`, others for a while
+   * Channels in an asset to be read again, longest unread first: those with open charges or a refund on its way after `watch_ms`, others for a while
    * after their last charge, because a reorganisation may take back a claim.
    */
-  stale(now_ms: number, rules: StaleRules): Promise<Channel[]>
-  /** Channels in the order of their ids, after this one; empty text for the first. */
-  list(after_id: string, limit: number): Promise<Channel[]>
+  stale(asset: string | null, now_ms: number, rules: StaleRules): Promise<Channel[]>
+  /** Channels in an asset in the order of their ids, after this one; empty text for the first. */
+  list(asset: string | null, after_id: string, limit: number): Promise<Channel[]>
   sums(): Promise<ChannelSums>
   /** Sum of the charges of one channel. */
   charges(channel: Pick<Channel, 'channel_id' | 'payer'>): Promise<bigint>

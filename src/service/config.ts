@@ -101,7 +101,7 @@ export const SETTINGS = {
     urls,
   ),
   ASSAY_NETWORKS: setting<readonly FurtherNetwork[]>(
-    `Live mode: further networks on which calls can be paid in USDC, as JSON with chain_id, rpc_urls and optionally gas_key_file, gas_daily_wei and confirmations, for example ${NETWORKS_EXAMPLE}. Invoices, payment channels and credits stay on ASSAY_CHAIN_ID.`,
+    `Live mode: further networks on which calls can be paid in USDC, as JSON with chain_id, rpc_urls and optionally gas_key_file, gas_daily_wei and confirmations, for example ${NETWORKS_EXAMPLE}. Invoices and credits stay on ASSAY_CHAIN_ID.`,
     [],
     furtherNetworks,
   ),

@@ -15,7 +15,7 @@ import {
   refusalForCheck,
 } from '../service/payments/payment-refusals.ts'
 import { statusOf } from '../service/payments/settlement.ts'
-import { caip2, channelStateJson, type PaymentTerms, refundRequired, toBase64 } from '../service/payments/terms.ts'
+import { caip2, channelNetworks, channelStateJson, refundRequired, toBase64 } from '../service/payments/terms.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import type { AppDeps } from './deps.ts'
 import { component, endpointsOf, named, type Rate, type RawRequest } from './endpoint.ts'
@@ -116,6 +116,15 @@ const REFUND_RATE: Rate = { code: 'CLIENT_BUSY', per_minute: 30 }
 
 const REFUND = {
   method: 'get',
+  query: {
+    network: z
+      .string()
+      .max(80)
+      .optional()
+      .describe(
+        'CAIP-2 name of the network of the channel, such as eip155:8453: the terms then name it alone. Official clients take the first.',
+      ),
+  },
   rate: REFUND_RATE,
   answers: {
     200: {
@@ -134,7 +143,7 @@ const refundChannel = defineEndpoint({
   summary: 'Gives what is left in a payment channel back to its payer (x402 scheme batch-settlement).',
   description:
     'Without PAYMENT-SIGNATURE the answer is a 402 whose terms name the channel. The official clients of batch-settlement take this address, or that of any call, for refund().',
-  run: (request, { deps }) => refund(request, deps, `${deps.origins.api_url}/v1/channels/refund`),
+  run: (request, { deps }) => refund(request, deps, `${deps.origins.api_url}/v1/channels/refund`, request.query.network),
 })
 
 /** The official clients of batch-settlement ask for refunds by GET at the address where they paid. */
@@ -149,7 +158,9 @@ const refundOfCalls = defineEndpoint({
   run(request, { deps }) {
     const { catalogue } = deps.call
     const tool = catalogue.find(request.parts.tool)
-    return tool === undefined ? unknownToolProblem(catalogue, request.parts.tool) : refund(request, deps, callUrl(deps, tool))
+    return tool === undefined
+      ? unknownToolProblem(catalogue, request.parts.tool)
+      : refund(request, deps, callUrl(deps, tool), request.query.network)
   },
 })
 
@@ -161,11 +172,15 @@ async function refund(
   { context, caller, refuse }: Pick<RawRequest, 'context' | 'caller' | 'refuse'>,
   { call: { payments } }: Pick<PaymentRoom['deps'], 'call'>,
   url: string,
+  asked?: string,
 ): Promise<Reply | Problem> {
   const refunds = payments?.refunds ?? null
   if (payments === null || refunds === null) return problem('NOT_CONFIGURED', 'This deployment offers no payment channels.')
-  const required = (found: Problem, error: string, state: ChannelCorrection | null = null) => {
-    const terms = refundRequired(payments.terms, url, error, state)
+  const networks = channelNetworks(payments.terms)
+  if (asked !== undefined && !networks.has(asked)) return unknownNetwork([...networks.keys()])
+  const required = (found: Problem, error: string, network = asked, state: ChannelCorrection | null = null) => {
+    const place = network === undefined ? undefined : networks.get(network)
+    const terms = refundRequired(place === undefined ? [...networks.values()] : [place], url, error, state)
     return refuse(found, { 'payment-required': toBase64(JSON.stringify(terms)) })
   }
   const text = context.req.header('payment-signature')
@@ -176,21 +191,28 @@ async function refund(
     const wrong = channelRefusal('refund_payload')
     return required(wrong.problem, wrong.x402_reason ?? '')
   }
+  const { network } = read.payment
   const result = await refunds.refund(read.payment, { address: caller, client: quotaClient(caller) })
   switch (result.kind) {
     case 'refused':
-      return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', result.channel) : result.problem
+      return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', network, result.channel) : result.problem
     case 'under_way':
       return problem('PAYMENT_PENDING', 'The refund was sent and is in no block yet. Send the same request again.', { retry_after_s: 2 })
     case 'refunded':
-      return refundReply(payments.terms, result)
+      return refundReply(network, result)
   }
 }
 
-function refundReply(terms: PaymentTerms, { channel, transaction, amount_minor }: ChannelRefund): Reply {
+function unknownNetwork(known: readonly string[]): Problem {
+  const message = `Expected one of: ${known.join(', ')}.`
+  const detail = `No payment channels are offered on this network. ${message}`
+  return problem('INPUT_SCHEMA_INVALID', detail, { errors: [{ pointer: '/network', code: 'not_allowed', message }] })
+}
+
+function refundReply(network: string, { channel, transaction, amount_minor }: ChannelRefund): Reply {
   const { channel_id: channelId, payer, charged_minor } = channel
   const channelState = { channelId, ...channelStateJson(channel), chargedCumulativeAmount: charged_minor.toString() }
-  const moved = { success: true, transaction, network: caip2(terms.chain_id), payer, amount: amount_minor.toString() }
+  const moved = { success: true, transaction, network, payer, amount: amount_minor.toString() }
   const body = { message: 'The rest of the channel was refunded.', channelId, amount_minor: moved.amount, transaction }
   return jsonReply(200, JSON.stringify(body), {
     'cache-control': 'private, no-store',

@@ -13,11 +13,13 @@ import {
   settlementExtensions,
   termsExtensions,
 } from '../service/payments/extensions.ts'
-import type { ChannelCorrection, PaymentRefusal } from '../service/payments/payment-refusals.ts'
+import type { PaymentRefusal } from '../service/payments/payment-refusals.ts'
 import type { CreditSettlement, PaidSettlement } from '../service/payments/settlement.ts'
 import {
+  caip2,
   type Challenge,
   challengeOf,
+  type ChannelOffer,
   createChallenges,
   mcpResource,
   type Offer,
@@ -123,9 +125,8 @@ const OFFER_REUSE_MS = (limits.max_timeout_s * 1_000) / 4
 function createPaymentRenderer(deps: RendererDeps, description: CallDescription): PaymentRenderer {
   const { terms: place, origins } = deps
   const { catalogue, issuer } = deps.call
-  const build = ({ tool, ...offer }: Offer & { tool: Tool }, correction: ChannelCorrection | null = null): Terms => {
-    const channel_offer = place.channels === undefined ? undefined : { terms: place.channels, state: correction }
-    const terms = { ...place, ...offer, channel_offer, offered: place.networks?.now() }
+  const build = ({ tool, ...offer }: Offer & { tool: Tool }, correction: ChannelOffer['correction'] = null): Terms => {
+    const terms = { ...place, ...offer, channel_offer: { correction }, offered: place.networks?.now() }
     const extensions = termsExtensions(description.call(tool), terms.resource, offeredTerms(terms), issuer)
     return { ...terms, described: { service: serviceWords(tool, origins.site_url), extensions } }
   }
@@ -153,7 +154,7 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
         }),
   })
   return {
-    challenge({ tool: id, amount_minor, x402_reason, channel = null }) {
+    challenge({ tool: id, amount_minor, x402_reason, channel, network }) {
       const tool = catalogue.find(id)
       if (amount_minor === null || tool === undefined) return null
       const offer = {
@@ -163,7 +164,9 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
         amount_minor,
         output_schema: description.outputSchema(tool),
       }
-      return x402_reason === null ? ready(offer) : challengeOf(build(offer, channel), x402_reason)
+      if (x402_reason === null) return ready(offer)
+      const correction = channel === undefined ? null : { network: network ?? caip2(place.chain_id), state: channel }
+      return challengeOf(build(offer, correction), x402_reason)
     },
     failureHeaders({ x402_reason, payer, network }) {
       if (payer === undefined) return {}

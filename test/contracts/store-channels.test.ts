@@ -16,6 +16,7 @@ const account = (number: number) => `0x${number.toString(16).padStart(40, '0')}`
 
 const channelOf = (change: Partial<Channel> = {}): Channel => ({
   channel_id: word(++made),
+  asset: null,
   payer: account(1),
   payer_authorizer: account(2),
   receiver: account(3),
@@ -47,10 +48,15 @@ const stateOf = ({ balance_minor, claimed_minor, withdraw_minor, withdraw_reques
 })
 
 /** The charge of a voucher: each has a nonce of its own, as the digests of different vouchers have. */
-const chargeOf = ({ channel_id, payer, receiver }: Channel, base_minor: bigint, change: Partial<ChannelCharge> = {}): ChannelCharge => {
+const chargeOf = (
+  { channel_id, asset, payer, receiver }: Channel,
+  base_minor: bigint,
+  change: Partial<ChannelCharge> = {},
+): ChannelCharge => {
   const nonce = word(BigInt(++made) << 64n)
   return {
     channel_id,
+    asset,
     payer,
     nonce,
     subject: 'iban-check',
@@ -185,7 +191,7 @@ for (const start of STORE_DRIVERS) {
       const begun = await Promise.all(stores.map((store) => store.channels.begin_refund(channel_id, 10_000n, 40_000n)))
       assert.equal(begun.filter(Boolean).length, 1)
       assert.deepEqual(
-        (await channels.refunding(100)).filter((row) => row.channel_id === channel_id).map((row) => row.refund_minor),
+        (await channels.refunding(null, 100)).filter((row) => row.channel_id === channel_id).map((row) => row.refund_minor),
         [40_000n],
       )
       await channels.end_refund(channel_id, 1n)
@@ -199,16 +205,16 @@ for (const start of STORE_DRIVERS) {
       const open = await added({ charged_minor: 2_000_000n, signature: '0x1', balance_minor: 3_000_000n })
       const leaving = await added({ charged_minor: 10n, signature: '0x2', withdraw_minor: 5n })
       const done = await added({ charged_minor: 10n, claimed_minor: 10n })
-      const ids = (await channels.claimable(100)).map(({ channel_id }) => channel_id)
+      const ids = (await channels.claimable(null, 100)).map(({ channel_id }) => channel_id)
       assert.ok(ids.indexOf(leaving.channel_id) < ids.indexOf(open.channel_id) && !ids.includes(done.channel_id))
       const rules = { watch_ms: 60_000, watch_idle_ms: 3_600_000, watch_used_ms: 172_800_000, watch_channels: 1_000 }
-      const stale = (await channels.stale(NOW_MS + 60_001, rules)).map(({ channel_id }) => channel_id)
+      const stale = (await channels.stale(null, NOW_MS + 60_001, rules)).map(({ channel_id }) => channel_id)
       assert.ok(stale.includes(open.channel_id) && !stale.includes(done.channel_id))
       assert.deepEqual(
-        (await channels.stale(NOW_MS + 60_000, rules)).filter(({ channel_id }) => channel_id === open.channel_id),
+        (await channels.stale(null, NOW_MS + 60_000, rules)).filter(({ channel_id }) => channel_id === open.channel_id),
         [],
       )
-      const listed = await channels.list('', 1_000)
+      const listed = await channels.list(null, '', 1_000)
       const sums = await channels.sums()
       assert.deepEqual(sums, {
         channels: listed.length,
@@ -216,7 +222,28 @@ for (const start of STORE_DRIVERS) {
         claimed_minor: listed.reduce((sum, { claimed_minor }) => sum + claimed_minor, 0n),
       })
       const [first, second] = listed
-      assert.deepEqual(await channels.list(first?.channel_id ?? '', 1), [second])
+      assert.deepEqual(await channels.list(null, first?.channel_id ?? '', 1), [second])
+    })
+
+    test('channels and charges of another asset are found under it alone', async () => {
+      const [store] = stores
+      const { channels } = store
+      const asset = `eip155:137/erc20:${account(9)}`
+      const channel = await added({ asset, synced_ms: 0 })
+      const charge = chargeOf(channel, 0n)
+      assert.equal(await channels.charge(charge), true)
+      assert.equal((await store.payments.find(charge))?.asset, asset)
+      const rules = { watch_ms: 1, watch_idle_ms: 1, watch_used_ms: 1, watch_channels: 1_000 }
+      const found = async (of: string | null) => [
+        await channels.claimable(of, 1_000),
+        await channels.stale(of, NOW_MS, rules),
+        await channels.list(of, '', 1_000),
+      ]
+      for (const rows of await found(asset)) assert.deepEqual(rows, [await channels.find(channel.channel_id)])
+      for (const rows of await found(null)) assert.ok(rows.every((row) => row.asset === null))
+      assert.equal(await channels.begin_refund(channel.channel_id, PRICE_MINOR, 1n), true)
+      assert.equal((await channels.refunding(asset, 10)).length, 1)
+      assert.ok((await channels.refunding(null, 1_000)).every((row) => row.asset === null))
     })
 
     test('channels that never had a deposit are forgotten', async () => {

@@ -1,5 +1,5 @@
 import type { Channel, ChannelCharge, ChannelStore, ChannelSums, MirroredState, StaleRules } from '../../ports/channels.ts'
-import { address, amount, bytes32, columns, count, flag, parameter, pick, text_type, uint256 } from './columns.ts'
+import { address, amount, bytes32, columns, count, flag, key_type, nullable, parameter, pick, text_type, uint256 } from './columns.ts'
 import { type Database, type Work, workStep } from './database.ts'
 import { charge_answer, charge_row, CHARGED_ROW, COUNT_SALE, sumOf, totalOf, WRITE_ANSWER_OF_LAST } from './payment-statements.ts'
 import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
@@ -8,6 +8,7 @@ import { assigned, expression, inserted, insertedFrom, matched, raw, selected, s
 
 const channel_key = columns({ channel_id: bytes32 })
 const config = columns({
+  asset: nullable(key_type),
   payer: address,
   payer_authorizer: address,
   receiver: address,
@@ -35,6 +36,8 @@ const progress = columns({
 const channel = { ...channel_key, ...config, ...mirrored, ...progress }
 const CHANNEL_KEY = matched(channel_key)
 const limit = parameter('limit', count)
+/** Empty text is the null of USDC on the network of the deployment. */
+const OF_ASSET = sql`coalesce(asset, '') = ${parameter('of_asset', text_type)}`
 
 const FIND = statement('find_channel', sql`select ${selected(channel)} from channel where ${CHANNEL_KEY}`)
 
@@ -90,26 +93,26 @@ const END_REFUND = statement(
 
 const CLAIMABLE = statement(
   'claimable_channels',
-  sql`select ${selected(channel)} from channel where unclaimed = 1 and charged_minor > claimed_minor
+  sql`select ${selected(channel)} from channel where unclaimed = 1 and charged_minor > claimed_minor and ${OF_ASSET}
     order by case when withdraw_minor > 0 then 0 else 1 end, charged_minor - claimed_minor desc, channel_id limit ${limit}`,
 )
 
 const REFUNDING = statement(
   'refunding_channels',
-  sql`select ${selected(channel)} from channel where refund_minor > 0 order by channel_id limit ${limit}`,
+  sql`select ${selected(channel)} from channel where refund_minor > 0 and ${OF_ASSET} order by channel_id limit ${limit}`,
 )
 
 const STALE = statement(
   'stale_channels',
   sql`select ${selected(channel)} from channel
-    where (synced_ms < ${parameter('watched_ms', count)} and (charged_minor > claimed_minor or refund_minor > 0))
-      or (synced_ms < ${parameter('idle_ms', count)} and used_ms > ${parameter('used_after_ms', count)})
+    where ${OF_ASSET} and ((synced_ms < ${parameter('watched_ms', count)} and (charged_minor > claimed_minor or refund_minor > 0))
+      or (synced_ms < ${parameter('idle_ms', count)} and used_ms > ${parameter('used_after_ms', count)}))
     order by synced_ms, channel_id limit ${limit}`,
 )
 
 const LIST = statement(
   'list_channels',
-  sql`select ${selected(channel)} from channel where channel_id > ${parameter('after_id', text_type)} order by channel_id limit ${limit}`,
+  sql`select ${selected(channel)} from channel where channel_id > ${parameter('after_id', text_type)} and ${OF_ASSET} order by channel_id limit ${limit}`,
 )
 
 const CHARGED = sumOf('charged_minor')
@@ -187,23 +190,23 @@ export class SqlChannelStore implements ChannelStore {
     await this.#database.execute(END_REFUND, { channel_id, refund_nonce })
   }
 
-  claimable(rows: number): Promise<Channel[]> {
-    return this.#database.readAll(CLAIMABLE, { limit: rows })
+  claimable(asset: string | null, rows: number): Promise<Channel[]> {
+    return this.#database.readAll(CLAIMABLE, { of_asset: asset ?? '', limit: rows })
   }
 
-  refunding(rows: number): Promise<Channel[]> {
-    return this.#database.readAll(REFUNDING, { limit: rows })
+  refunding(asset: string | null, rows: number): Promise<Channel[]> {
+    return this.#database.readAll(REFUNDING, { of_asset: asset ?? '', limit: rows })
   }
 
-  stale(now_ms: number, { watch_ms, watch_idle_ms, watch_used_ms, watch_channels }: StaleRules): Promise<Channel[]> {
+  stale(asset: string | null, now_ms: number, { watch_ms, watch_idle_ms, watch_used_ms, watch_channels }: StaleRules): Promise<Channel[]> {
     const [watched_ms = 0, idle_ms = 0, used_after_ms = 0] = [watch_ms, watch_idle_ms, watch_used_ms].map((age) =>
       Math.max(0, now_ms - age),
     )
-    return this.#database.readAll(STALE, { watched_ms, idle_ms, used_after_ms, limit: watch_channels })
+    return this.#database.readAll(STALE, { of_asset: asset ?? '', watched_ms, idle_ms, used_after_ms, limit: watch_channels })
   }
 
-  list(after_id: string, rows: number): Promise<Channel[]> {
-    return this.#database.readAll(LIST, { after_id, limit: rows })
+  list(asset: string | null, after_id: string, rows: number): Promise<Channel[]> {
+    return this.#database.readAll(LIST, { of_asset: asset ?? '', after_id, limit: rows })
   }
 
   async sums(): Promise<ChannelSums> {

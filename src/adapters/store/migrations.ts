@@ -377,6 +377,12 @@ export const MIGRATIONS: readonly Migration[] = [
     create index payment_state on payment (state, final, updated_ms) where method is null or method <> 'channel';
   `,
   },
+  /** Token and network of a payment channel, as CAIP-19; null for USDC on the network of the deployment. */
+  {
+    number: 27,
+    name: 'channel-assets',
+    text: () => `alter table channel add column asset text`,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -179,7 +179,7 @@ export const PREPARE_DEPOSIT = statement(
 export const charge_row = {
   ...payment_key,
   ...pick(binding, 'subject', 'input_hash'),
-  ...pick(claim_terms, 'to', 'value_minor', 'signature', 'price_class', 'network_hash', 'identifier_hash', 'claim_until_ms'),
+  ...pick(claim_terms, 'asset', 'to', 'value_minor', 'signature', 'price_class', 'network_hash', 'identifier_hash', 'claim_until_ms'),
   ...answer_token,
   ...columns({ created_ms: count, updated_ms: count, settled_ms: count, settler: key_type, cumulative_minor: amount }),
 }

@@ -55,6 +55,12 @@ export interface ChannelChainParts {
   rules: ChannelRules
 }
 
+/** Channels in one token on one network. */
+interface ChannelAsset {
+  /** CAIP-19; null for USDC on the network of the deployment. */
+  asset: string | null
+}
+
 /** Reads channels again, writes their state to the store and returns them with it; those that were not answered are left out. */
 export async function syncChannels({ store, chain, clock }: ChannelChainParts, channels: readonly Channel[]): Promise<Channel[]> {
   // Before the read: a state that was read earlier and written later must not replace a newer one.
@@ -74,7 +80,7 @@ export async function syncChannels({ store, chain, clock }: ChannelChainParts, c
   return synced
 }
 
-interface CallSourceParts extends ChannelChainParts {
+interface CallSourceParts extends ChannelChainParts, ChannelAsset {
   hashes: ChannelHashes
   /** Signs claims and refunds: the receiver authorizer of the channels. */
   authorizer: Pick<Signer, 'address' | 'sign'>
@@ -123,8 +129,8 @@ async function wouldSucceed({ chain, log }: CallSourceParts, { to, data }: Walle
 }
 
 async function nextRefund(parts: CallSourceParts): Promise<WalletCall | null> {
-  const { store, hashes, authorizer } = parts
-  const [waiting] = await store.channels.refunding(1)
+  const { store, asset, hashes, authorizer } = parts
+  const [waiting] = await store.channels.refunding(asset, 1)
   const [channel] = waiting === undefined ? [] : await syncChannels(parts, [waiting])
   // Refunded meanwhile: the chain counts one refund more, and the row is up to date.
   if (channel === undefined || channel.refund_minor === 0n) return null
@@ -142,8 +148,8 @@ async function nextRefund(parts: CallSourceParts): Promise<WalletCall | null> {
 }
 
 async function nextClaim(parts: CallSourceParts, is_due: boolean): Promise<WalletCall | null> {
-  const { store, rules, pay_to, token } = parts
-  const claimable = await store.channels.claimable(rules.claim_items)
+  const { store, asset, rules, pay_to, token } = parts
+  const claimable = await store.channels.claimable(asset, rules.claim_items)
   const open_minor = claimable.reduce((sum, { charged_minor, claimed_minor }) => sum + charged_minor - claimed_minor, 0n)
   // A withdrawal has begun: what is not claimed when it ends is lost.
   const in_withdrawal = claimable.some(({ withdraw_minor }) => withdraw_minor > 0n)
@@ -187,14 +193,14 @@ function channelCall(data: string, gas: bigint): WalletCall {
  * Reads channels with open charges again, so that a withdrawal that a payer has begun is seen long before it ends, and forgets channels that
  * never got a deposit.
  */
-export function channelsJob(parts: ChannelChainParts): Job {
-  const { store, rules } = parts
+export function channelsJob(parts: ChannelChainParts & ChannelAsset & { network: string | null }): Job {
+  const { store, asset, network, rules } = parts
   return {
-    name: 'channels',
+    name: network === null ? 'channels' : `channels:${network}`,
     every_ms: rules.watch_every_ms,
     run: async (now_ms) => {
       await store.channels.purge(Math.max(0, now_ms - rules.empty_ms))
-      const stale = await store.channels.stale(now_ms, rules)
+      const stale = await store.channels.stale(asset, now_ms, rules)
       try {
         await syncChannels(parts, stale)
       } catch (error) {
@@ -230,7 +236,7 @@ export interface ChannelProof {
   differences: ChannelDifference[]
 }
 
-interface ChannelProofSource {
+interface ChannelProofSource extends ChannelAsset {
   store: Pick<ChannelStore, 'list' | 'find' | 'charges'>
   chain: Pick<Chain, 'read'>
   token: string
@@ -247,7 +253,7 @@ export async function proveChannels(source: ChannelProofSource, at: bigint, paid
   const sums = { channels: 0, charged_minor: 0n, claimed_minor: 0n }
   const differences: ChannelDifference[] = []
   for (let after = ''; ;) {
-    const page = await source.store.list(after, PAGE_CHANNELS)
+    const page = await source.store.list(source.asset, after, PAGE_CHANNELS)
     const states = await readChannelStates(
       source.chain,
       page.map(({ channel_id }) => channel_id),

@@ -94,7 +94,7 @@ async function simulateDeposit(parts: ChannelParts, { payment, authorization, ke
   if (simulated.ok) return balance_minor
   if (balance_minor < authorization.amount_minor) return refusals.channelRefusal('insufficient_balance')
   const { name, version } = { name: payment.accepted.domain_name ?? '', version: payment.accepted.domain_version ?? '' }
-  const token = { name, version, chain_id: payments.chain_id, address: config.token }
+  const token = { name, version, chain_id: parts.chain_id, address: config.token }
   const digest = depositDigest(token, { ...authorization, payer: key.payer, nonce: key.nonce }, parts.crypto)
   const is_payers = signerOf(digest, authorization.signature, payments.crypto) === key.payer
   return refusals.channelRefusal(is_payers ? 'deposit_simulation' : 'receive_signature')
@@ -183,7 +183,7 @@ function depositRequest(
     subject: payment.channel_id,
     input_hash: payment.channel_id,
     price_class: 'deposit',
-    asset: null,
+    asset: payments.asset,
     to: AUTHORIZATION_COLLECTOR,
     value_minor: amount_minor,
     valid_after_s,
@@ -214,6 +214,8 @@ export interface ChannelServiceParts extends Omit<ChannelChainParts, 'store' | '
   store: Pick<Store, 'channels' | 'take' | 'give_back'>
   chain: Pick<Chain, 'read'>
   steady_ms(): number
+  /** Chain of the channels; that of `hashes`. */
+  chain_id: number
   hashes: ChannelHashes
   /** Address that signs claims and refunds. */
   receiver_authorizer: string
@@ -358,7 +360,7 @@ async function newChannel(parts: ChannelParts, { channel_id, config }: ChannelPa
     created_ms: now_ms,
     used_ms: 0,
   }
-  const channel = { channel_id, ...config, ...state, ...progress }
+  const channel = { channel_id, asset: parts.payments.asset, ...config, ...state, ...progress }
   if (state.balance_minor === 0n) return channel
   await store.channels.add(channel)
   // Another process may have been faster, and may have charged it.

@@ -35,7 +35,7 @@ import {
 import { EPOCH_MS } from './price-book.ts'
 import { paymentContext, resendAccess, resendHashes, tokenHash } from './resends.ts'
 import { blockBefore } from './settlement.ts'
-import type { AcceptableTerms, PaymentTerms } from './terms.ts'
+import { type AcceptableTerms, caip2, type PaymentTerms } from './terms.ts'
 
 /**
  * Takes vouchers. A voucher is verified locally against the mirrored state of its channel; nothing is written before its answer is ready, and
@@ -218,6 +218,7 @@ async function charge(
   const charged: ChannelCharge = {
     ...key,
     channel_id: channel.channel_id,
+    asset: channel.asset,
     subject: request.tool,
     input_hash: request.input_hash,
     to: channel.receiver,
@@ -252,7 +253,6 @@ async function charge(
   await payments.reach('after_charge')
   const row = {
     ...charged,
-    asset: null,
     method: 'channel',
     purpose: 'call',
     transaction: null,
@@ -285,7 +285,7 @@ export interface ChannelRefunds {
   refund(payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult>
 }
 
-interface RefundParts {
+export interface RefundParts {
   channels: ChannelParts
   chain: Pick<Chain, 'read' | 'head' | 'header' | 'logs'>
   terms: PaymentTerms
@@ -293,8 +293,14 @@ interface RefundParts {
   wake(): void
 }
 
-export function createChannelRefunds(parts: RefundParts): ChannelRefunds {
-  return { refund: (payment, caller) => refund(parts, payment, caller) }
+/** Refunds on each network that offers channels: the network of the payment decides; the first refuses a payment on any other. */
+export function createChannelRefunds(networks: readonly [RefundParts, ...RefundParts[]]): ChannelRefunds {
+  return {
+    refund(payment, caller) {
+      const parts = networks.find(({ terms }) => caip2(terms.chain_id) === payment.network) ?? networks[0]
+      return refund(parts, payment, caller)
+    },
+  }
 }
 
 async function refund(parts: RefundParts, payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult> {

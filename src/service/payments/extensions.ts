@@ -64,6 +64,8 @@ function bazaar(input: DiscoveredCall) {
 
 /** Terms that an offer promises, in the words of an entry of `accepts`. */
 export interface OfferedTerms {
+  /** Place of the entry. */
+  acceptIndex: number
   scheme: string
   /** CAIP-2. */
   network: string
@@ -133,7 +135,7 @@ const SIGNED = { type: 'object', properties: { format: { const: 'eip712' }, payl
 
 function signedOffers(resource: string, ways: readonly OfferedTerms[], parts: ExtensionSigner) {
   const validUntil = Math.floor(parts.clock.now_ms() / 1_000) + limits.max_timeout_s
-  const offers = ways.map(({ scheme, network, asset, payTo, amount }, acceptIndex) => {
+  const offers = ways.map(({ acceptIndex, scheme, network, asset, payTo, amount }) => {
     const payload = { version: VERSION, resourceUrl: resource, scheme, network, asset, payTo, amount, validUntil }
     return { acceptIndex, ...signed(OFFERS, OFFER, payload, parts) }
   })
@@ -141,7 +143,7 @@ function signedOffers(resource: string, ways: readonly OfferedTerms[], parts: Ex
 }
 
 /**
- * Returns the extensions of the terms of one call. There is an offer for each way to pay, signed by the receipt key and valid as long as a
+ * Returns the extensions of the terms of one call. There are offers for the ways to pay, signed by the receipt key and valid as long as a
  * quoted price is.
  */
 export function termsExtensions(call: DiscoveredCall, resource: string, ways: readonly OfferedTerms[], parts: ExtensionSigner): Extensions {

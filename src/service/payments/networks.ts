@@ -5,6 +5,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Prices } from '../../ports/prices.ts'
 import { compare, distance, type Fraction, over, readDecimal } from '../../pure/market/fraction.ts'
 import { assetId, networkOf } from '../../pure/networks.ts'
+import { AUTHORIZATION_COLLECTOR, CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
 import { domainSeparator } from '../../pure/payments/eip3009.ts'
 import { toHex } from '../../pure/receipts/crypto.ts'
 import { EURC_LIMITS, limits } from '../limits.ts'
@@ -235,7 +236,8 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
   const confirmed = desks.map((_, index) => index === 0)
   const rates = desks.find((desk) => desk.rates !== undefined)?.rates
   let rate = rates?.now() ?? null
-  let offered = offeredNow(desks, states, rate)
+  const has_channels = desks.map((_, index) => index === 0)
+  let offered = offeredNow(desks, { states, rate, has_channels })
   let timers: NodeJS.Timeout[] = []
   let stopped = false
 
@@ -246,11 +248,16 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
     const found = state ?? { chain_ok: false, ready: false, detail: 'The check ended with an error.' }
     if (found.ready) confirmed[index] = true
     states[index] = { ...before, ...found }
-    if (found.ready === before.ready) return
     const { network, asset } = before
+    if (found.ready && has_channels[index] === false && (await hasChannelContracts(desk).catch(() => false))) {
+      has_channels[index] = true
+      log.info({ network, asset }, 'payment channels are offered on this network')
+      offered = offeredNow(desks, { states, rate, has_channels })
+    }
+    if (found.ready === before.ready) return
     if (found.ready) log.info({ network, asset }, 'payments are taken on this network')
     else log.error({ network, asset, detail: found.detail }, 'no payments are taken on this network')
-    offered = offeredNow(desks, states, rate)
+    offered = offeredNow(desks, { states, rate, has_channels })
   }
 
   const loop = async (desk: NetworkDesk, index: number): Promise<void> => {
@@ -263,7 +270,7 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
   return {
     now() {
       const newest = rates?.now() ?? null
-      if (newest !== rate) offered = offeredNow(desks, states, (rate = newest))
+      if (newest !== rate) offered = offeredNow(desks, { states, rate: (rate = newest), has_channels })
       return offered
     },
     states: () => states,
@@ -310,17 +317,34 @@ async function confirmsDomain({ chain, terms: { chain_id, token } }: NetworkDesk
   return found?.ok === true && found.data === expected
 }
 
-function offeredNow(
-  desks: readonly NetworkDesk[],
-  states: readonly NetworkState[],
-  rate: Fraction | null,
-): ReturnType<OfferedNetworks['now']> {
-  const ready = desks.filter((desk, index) => states[index]?.ready === true && (desk.rates === undefined || rate !== null))
+/** A further network has payment channels only once their contracts are seen at their addresses. */
+async function hasChannelContracts({ chain, terms: { channels } }: NetworkDesk): Promise<boolean> {
+  if (channels === undefined) return false
+  const codes = await chain.read([CHANNEL_SETTLEMENT, AUTHORIZATION_COLLECTOR].map((address) => ({ kind: 'code', address })))
+  return codes.every((code) => code.ok && code.data !== '0x')
+}
+
+/** Results of the last checks of each desk, and the rate of EURC, null without one. */
+interface Checked {
+  states: readonly NetworkState[]
+  rate: Fraction | null
+  has_channels: readonly boolean[]
+}
+
+function offeredNow(desks: readonly NetworkDesk[], { states, rate, has_channels }: Checked): ReturnType<OfferedNetworks['now']> {
+  const isReady = (desk: NetworkDesk, index: number) => states[index]?.ready === true && (desk.rates === undefined || rate !== null)
+  const ready = desks.filter(isReady)
   const [first] = desks
   const primary = ready.length === 0 || (first !== undefined && ready.includes(first))
-  const further = ready
-    .filter((desk) => desk !== first)
-    .map(({ terms, rates }) => (rates === undefined || rate === null ? terms : { ...terms, rate }))
+  const further = desks.flatMap((desk, index): PaymentTerms[] => {
+    if (desk === first || !isReady(desk, index)) return []
+    const { channels, ...terms } = desk.terms
+    const offered = channels !== undefined && has_channels[index] === true ? { ...terms, channels } : terms
+    return [desk.rates === undefined || rate === null ? offered : { ...offered, rate }]
+  })
+  const names = further.map(
+    ({ chain_id, token, channels }) => assetId(chain_id, token.address) + (channels === undefined ? '' : '+channels'),
+  )
   const rate_key = rate === null ? '' : `${rate.numerator}/${rate.denominator}`
-  return { primary, further, key: [primary, ...further.map(({ chain_id, token }) => assetId(chain_id, token.address)), rate_key].join(' ') }
+  return { primary, further, key: [primary, ...names, rate_key].join(' ') }
 }

@@ -328,7 +328,7 @@ export async function proveLedger(source: LedgerProofSource): Promise<ProvedLedg
   await run.recheckUnmatched()
   return run.finish(
     { from_block, to_block },
-    source.channels === undefined ? null : await proveChannels({ ...source, ...source.channels }, to_block, run.paid_out_minor),
+    source.channels === undefined ? null : await proveChannels({ ...source, ...source.channels, asset }, to_block, run.paid_out_minor),
   )
 }
 

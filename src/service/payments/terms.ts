@@ -56,10 +56,13 @@ interface ChannelTerms {
   deposit_prices: bigint
 }
 
-/** The scheme batch-settlement in the terms of a call; `state` corrects a client that has lost the state of its channel. */
-interface ChannelOffer {
-  terms: ChannelTerms
-  state: ChannelCorrection | null
+/** The scheme batch-settlement in the terms of a call. */
+export interface ChannelOffer {
+  /**
+   * Corrects a client that has lost the state of its channel, on the network (CAIP-2) of that channel. Then no other network lists channels:
+   * the official client takes the first entry of the scheme for the corrected one.
+   */
+  correction: { network: string; state: ChannelCorrection } | null
 }
 
 /** Price and resource of one call. */
@@ -73,7 +76,7 @@ export interface Offer {
   output_schema?: Record<string, unknown> | undefined
   /** Networks of a call; left out, the network of the terms alone. */
   offered?: ReturnType<OfferedNetworks['now']> | undefined
-  /** Of version 2, in addition to the scheme exact. */
+  /** Of version 2, in addition to the scheme exact, on each network whose terms have channels. */
   channel_offer?: ChannelOffer | undefined
   /** Of version 2: names of the service for catalogues, and the extensions, which a client sends back with its payment. */
   described?: { service: ServiceWords; extensions: Extensions } | undefined
@@ -118,14 +121,16 @@ export function v2PaymentRequired(terms: Terms, error: string) {
 
 /** Ways to pay, in the order of preference: those on the network of the deployment first, since clients take the first that they can. */
 function acceptedWays({ offered, channel_offer, ...terms }: Terms) {
-  const further = offered?.further.map((other) => exactEntry(other, terms.amount_minor)) ?? []
-  if (offered?.primary === false) return further
-  const { extra, scheme: _, ...common } = exactEntry(terms, terms.amount_minor)
-  return [
-    { scheme: SCHEME, ...common, extra },
-    ...(channel_offer === undefined ? [] : [channelEntry(common, extra, channel_offer)]),
-    ...further,
-  ]
+  const places = [...(offered?.primary === false ? [] : [terms]), ...(offered?.further ?? [])]
+  return places.flatMap((place) => waysOn(place, terms.amount_minor, channel_offer))
+}
+
+function waysOn(place: PaymentTerms, amount_minor: bigint, channel_offer: ChannelOffer | undefined) {
+  const { extra, scheme: _, ...common } = exactEntry(place, amount_minor)
+  const correction = channel_offer?.correction ?? null
+  const has_channels = channel_offer !== undefined && (correction === null || correction.network === common.network)
+  if (!has_channels || place.channels === undefined) return [{ scheme: SCHEME, ...common, extra }]
+  return [{ scheme: SCHEME, ...common, extra }, channelEntry(common, extra, place.channels, correction?.state ?? null)]
 }
 
 function exactEntry({ chain_id, token, pay_to, rate }: PaymentTerms, price_minor: bigint) {
@@ -141,22 +146,27 @@ function exactEntry({ chain_id, token, pay_to, rate }: PaymentTerms, price_minor
   }
 }
 
-function channelEntry<Common extends { amount: string }>(common: Common, domain: { name: string; version: string }, offer: ChannelOffer) {
-  return { scheme: 'batch-settlement', ...common, extra: { ...domain, ...channelExtra(offer, BigInt(common.amount)) } }
+function channelEntry<Common extends { amount: string }>(
+  common: Common,
+  domain: { name: string; version: string },
+  terms: ChannelTerms,
+  state: ChannelCorrection | null,
+) {
+  return { scheme: 'batch-settlement', ...common, extra: { ...domain, ...channelExtra(terms, state, BigInt(common.amount)) } }
+}
+
+/** Networks on which refunds can be requested now, by their CAIP-2 names. */
+export function channelNetworks({ networks, ...terms }: PaymentTerms): Map<string, PaymentTerms> {
+  const places = [terms, ...(networks?.now().further ?? [])].filter(({ channels }) => channels !== undefined)
+  return new Map(places.map((place) => [caip2(place.chain_id), place]))
 }
 
 /** Builds the object in PAYMENT-REQUIRED at the address of refunds, where nothing has to be paid. */
-export function refundRequired(terms: PaymentTerms, resource: string, error: string, state: ChannelCorrection | null) {
-  const { channels, token, chain_id, pay_to } = terms
-  if (channels === undefined) throw new Error('there are no payment channels')
-  const common = {
-    network: caip2(chain_id),
-    amount: '0',
-    asset: token.address,
-    payTo: checksumAddress(pay_to),
-    maxTimeoutSeconds: limits.max_timeout_s,
-  }
-  const accepts = [channelEntry(common, { name: token.name, version: token.version }, { terms: channels, state })]
+export function refundRequired(places: readonly PaymentTerms[], resource: string, error: string, state: ChannelCorrection | null) {
+  const accepts = places.flatMap(({ channels, ...place }) => {
+    const { extra, scheme: _, ...common } = exactEntry(place, 0n)
+    return channels === undefined ? [] : [channelEntry(common, extra, channels, state)]
+  })
   return {
     x402Version: 2 as const,
     error,
@@ -165,7 +175,7 @@ export function refundRequired(terms: PaymentTerms, resource: string, error: str
   }
 }
 
-function channelExtra({ terms, state }: ChannelOffer, amount_minor: bigint) {
+function channelExtra(terms: ChannelTerms, state: ChannelCorrection | null, amount_minor: bigint) {
   const { receiver_authorizer, withdraw_delay_s, deposit_prices } = terms
   const extra = {
     receiverAuthorizer: checksumAddress(receiver_authorizer),
@@ -189,9 +199,15 @@ export function channelStateJson(state: ChannelState) {
   }
 }
 
-/** Returns what the offers of `offer-receipt` promise: one for each entry of `accepts`, in the same order. */
+/**
+ * Returns what the offers of `offer-receipt` promise: one for each entry of `accepts`, in the same order, except channels of further networks.
+ * Clients send all offers back with each payment, whose header would become too long.
+ */
 export function offeredTerms(terms: Terms): OfferedTerms[] {
-  return acceptedWays(terms).map(({ scheme, network, asset, payTo, amount }) => ({ scheme, network, asset, payTo, amount }))
+  const own = caip2(terms.chain_id)
+  return acceptedWays(terms).flatMap(({ scheme, network, asset, payTo, amount }, acceptIndex) =>
+    scheme === SCHEME || network === own ? [{ acceptIndex, scheme, network, asset, payTo, amount }] : [],
+  )
 }
 
 /**
