@@ -45,7 +45,7 @@ const HEALTH = membersSchema({
   signer: 'Key that signs receipts.',
   store: 'Kind of store, and whether it answers.',
   payments: 'State of payments, and their recipient.',
-  registers: 'Live registers that are on; paused: failed several times, and not asked for a while. Absent where none is on.',
+  registers: 'Live registers that are on; paused: failed several times, and not asked for a while.',
   datasets:
     'Age and limit of each list that limits clean answers; aging from two thirds of the limit, old beyond it; refresh says what the operator does.',
   free_daily: 'Free calls per client and day, and tools with a different number.',
@@ -172,7 +172,7 @@ function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, 
     store: { kind: deps.store.kind, ok: store_ok },
     payments: publicPayments(deps, payments),
     datasets: deps.datasets.ages(),
-    ...(deps.call.registers === undefined ? {} : { registers: deps.call.registers.states() }),
+    registers: deps.call.registers?.states() ?? [],
     free_daily: deps.free,
     tools: deps.call.catalogue.tools.map((tool) => ({ name: tool.id, version: tool.version, price: publicPrice(tool, prices) })),
   }

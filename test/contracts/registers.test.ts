@@ -376,11 +376,11 @@ test('a slow country, and answers that a client can cause, leave the register to
   const slow: RegisterReading = { kind: 'not_reached', fault: 'timeout', pause_s: null }
   const rejected: RegisterReading = { kind: 'not_reached', fault: 'refused', pause_s: null }
   const asked: string[] = []
-  const read = ({ country }: RegisterNumber): Promise<RegisterReading> => {
+  const answer = ({ country }: RegisterNumber): Promise<RegisterReading> => {
     asked.push(country)
     return Promise.resolve(country === 'BE' ? slow : rejected)
   }
-  const registers = lookups({ readers: [{ id: 'vies', url: () => 'https://vies.example/', read }] })
+  const registers = lookups({ readers: [{ id: 'vies', url: () => 'https://vies.example/', read: answer }] })
   const { failures } = registerLimits.breaker
   const codes: string[] = []
   for (let turn = 0; turn <= failures; turn++) codes.push((await ask(registers, 'vies', {}, `203.0.${turn}.1`)).register.reason_code)

@@ -156,7 +156,7 @@ test('a register that is down changes nothing but its own block, and is shown to
     const metrics = await (await fetch(`${lone.url}/metrics`)).text()
     assert.match(metrics, /^assay_register_answers_total\{register="gleif",outcome="not_reached"\} 6$/m)
     assert.match(metrics, /^assay_register_up\{register="gleif"\} 0$/m)
-    assert.equal('registers' in ((await (await fetch(`${off.url}/health`)).json()) as object), false)
+    assert.deepEqual(((await (await fetch(`${off.url}/health`)).json()) as Record<string, unknown>)['registers'], [])
     assert.doesNotMatch(await (await fetch(`${off.url}/metrics`)).text(), /assay_register/)
     const vat = await restCall(lone.url, 'vat-mod97-check', { vat_number: 'BE 0428.759.497', register: true })
     assert.match(String(vat.body['detail']), /"register" is not offered here/)
@@ -199,4 +199,25 @@ test('command line: the register is asked, and a replay repeats the offline part
   assert.deepEqual(server.asked, [])
   const lines = await desk.run(['call', 'lei-check', '--jsonl'], { input: `${JSON.stringify({ lei: LEI, register: true })}\n` })
   assert.match(lines.stdout, /"register\\" is not offered here/)
+})
+
+test('the doctor asks each register once, names what it refuses, and shows neither key nor path of a mirror', async () => {
+  server.manner.set(COMPANY, says({ errors: [{ error: 'invalid-key' }] }, 401))
+  const own = await openDesk()
+  try {
+    const { stdout } = await own.run(['doctor'], { settings })
+    const { checks, settings: shown } = parsed(stdout) as {
+      checks: { name: string; state: string; words: string }[]
+      settings: { name: string; value: unknown }[]
+    }
+    assert.deepEqual(
+      checks.filter(({ name }) => name === 'register').map(({ state, words }) => `${state}: ${words.split(';')[0]}`),
+      ['ok: vies answers.', 'ok: gleif answers.', 'warning: companies-house was not reached (not_authorized)'],
+    )
+    const urls = shown.find(({ name }) => name === 'ASSAY_REGISTER_URLS')?.value
+    assert.deepEqual(urls, Object.fromEntries(['vies', 'gleif', 'companies-house'].map((id) => [id, `http://${server.place}/***`])))
+    assert.ok(!stdout.includes(KEY))
+  } finally {
+    await own.clear()
+  }
 })
