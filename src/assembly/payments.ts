@@ -29,14 +29,8 @@ import type { ReconcileRules, ReconcileSummary } from '../service/payments/recon
 import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
 import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
 import { caip2, type PaymentTerms } from '../service/payments/terms.ts'
-import {
-  type EuroRates,
-  type NetworkDesk,
-  type NetworkState,
-  routePayments,
-  watchEuroRate,
-  watchNetworks,
-} from '../service/payments/networks.ts'
+import { type EuroRates, watchEuroRate } from '../service/payments/euro-rate.ts'
+import { type NetworkDesk, type NetworkState, routePayments, watchNetworks } from '../service/payments/network-desks.ts'
 import { WRITER_RULES, type WriterRules } from '../service/payments/writer-rules.ts'
 import type { PaymentHealth, SandboxInfo } from '../surfaces/deps.ts'
 import type { ChainBase, Deployment, FurtherBase } from './deployment.ts'

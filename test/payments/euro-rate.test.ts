@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import type { Spot } from '../../src/ports/prices.ts'
 import { readDecimal } from '../../src/pure/market/fraction.ts'
-import { watchEuroRate, type EuroRates } from '../../src/service/payments/networks.ts'
+import { watchEuroRate, type EuroRates } from '../../src/service/payments/euro-rate.ts'
 import { tokenAmount } from '../../src/service/payments/terms.ts'
 import { clockAt } from '../support/clock-at.ts'
 

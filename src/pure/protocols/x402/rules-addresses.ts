@@ -2,7 +2,7 @@ import { classifyEvmAddress, isBurnAddress, isSolanaAddress, sameAccount } from 
 import { expectType, expectText, expectOneOf } from '../kit/expect.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { tokensOf, type AddressFamily, X402_TOKENS, foldAsset } from './networks.ts'
+import { tokensOf, type AddressFamily, X402_TOKENS, foldAsset } from './document-networks.ts'
 import { assetOf, payToOf, tokenOf } from './rules-terms.ts'
 import { eip, schemeSpec, x402Spec, isMissing, type RequirementsEntry, type X402View } from './view.ts'
 import { expectInteger, readDecimalDigits } from '../kit/money.ts'

@@ -31,7 +31,7 @@ import {
   x402Spec,
   type SignedAuthorization,
 } from './view.ts'
-import { type X402Network, networkAt } from './networks.ts'
+import { type X402Network, networkAt } from './document-networks.ts'
 
 const PAYLOAD = x402Spec(2, 'PaymentPayload')
 const EVM = 'exact/scheme_exact_evm.md'

@@ -3,7 +3,7 @@ import { readDecimalDigits, expectInteger } from '../kit/money.ts'
 import { readCaip2 } from '../kit/addresses.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding, SpecReference } from '../protocol.ts'
-import { foldAsset, isOfNamespace, knownToken, networkAt, shortenNetworkId, SOLANA_NETWORKS, V1_NETWORKS } from './networks.ts'
+import { foldAsset, isOfNamespace, knownToken, networkAt, shortenNetworkId, SOLANA_NETWORKS, V1_NETWORKS } from './document-networks.ts'
 import { schemeSpec, x402Spec, isMissing, type RequirementsEntry, type X402View, amountName } from './view.ts'
 
 const SCHEMES: ReadonlySet<string> = new Set(['exact', 'upto', 'batch-settlement', 'auth-capture'])

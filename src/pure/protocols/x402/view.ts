@@ -1,6 +1,6 @@
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
-import { networkAt, V1_NETWORKS, type X402Network } from './networks.ts'
+import { networkAt, V1_NETWORKS, type X402Network } from './document-networks.ts'
 
 const X402_TYPES = [
   'payment_required',
