@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { x402Client } from '@x402/core/client'
 import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { extractOffersFromPaymentRequired } from '@x402/extensions/offer-receipt'
 import { decodePaymentResponseHeader, wrapFetchWithPayment } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { base as baseChain } from 'viem/chains'
@@ -98,13 +99,20 @@ async function moved(payer: PrivateKeyAccount): Promise<bigint[]> {
 
 test('EURC is offered last, at the price over the rate; version 1 and a deployment without the setting name only USDC', async () => {
   const response = await fetch(url(), post(IBAN))
-  const { accepts } = readRequired(response.headers.get('payment-required') ?? '')
+  const required = readRequired(response.headers.get('payment-required') ?? '')
+  const { accepts } = required
   assert.deepEqual(
     (accepts as readonly Required['accepts'][0][]).map(({ network, asset, amount, extra }) => ({ network, asset, amount, extra })),
     [
       { network: HOME, asset: anvil.token, amount: '5000', extra: { name: 'USD Coin', version: '2' } },
       { network: HOME, asset: EURO, amount: '4000', extra: { name: 'EURC', version: '2' } },
     ],
+  )
+  // Clients send all signed offers back, so only USDC has them.
+  const offers = extractOffersFromPaymentRequired(required as unknown as PaymentRequired)
+  assert.deepEqual(
+    offers.map(({ acceptIndex }) => acceptIndex),
+    [0],
   )
   const first = asMembers(await response.json())['accepts'] as { asset: string }[]
   assert.deepEqual(

@@ -114,7 +114,7 @@ export function v2PaymentRequired(terms: Terms, error: string) {
     x402Version: 2 as const,
     error,
     resource: { url: resource, description: shortened(description), mimeType: 'application/json', ...described?.service },
-    accepts: acceptedWays(terms),
+    accepts: acceptedWays(terms).map(({ way }) => way),
     ...(described === undefined ? {} : { extensions: described.extensions }),
   }
 }
@@ -122,7 +122,7 @@ export function v2PaymentRequired(terms: Terms, error: string) {
 /** Ways to pay, in the order of preference: those on the network of the deployment first, since clients take the first that they can. */
 function acceptedWays({ offered, channel_offer, ...terms }: Terms) {
   const places = [...(offered?.primary === false ? [] : [terms]), ...(offered?.further ?? [])]
-  return places.flatMap((place) => waysOn(place, terms.amount_minor, channel_offer))
+  return places.flatMap((place) => waysOn(place, terms.amount_minor, channel_offer).map((way) => ({ place, way })))
 }
 
 function waysOn(place: PaymentTerms, amount_minor: bigint, channel_offer: ChannelOffer | undefined) {
@@ -200,14 +200,14 @@ export function channelStateJson(state: ChannelState) {
 }
 
 /**
- * Returns what the offers of `offer-receipt` promise: one for each entry of `accepts`, in the same order, except channels of further networks.
- * Clients send all offers back with each payment, whose header would become too long.
+ * Returns what the offers of `offer-receipt` promise: one for each entry of `accepts`, in the same order, except EURC and the channels of further
+ * networks. Clients send all offers back with each payment, whose header would become too long.
  */
 export function offeredTerms(terms: Terms): OfferedTerms[] {
-  const own = caip2(terms.chain_id)
-  return acceptedWays(terms).flatMap(({ scheme, network, asset, payTo, amount }, acceptIndex) =>
-    scheme === SCHEME || network === own ? [{ acceptIndex, scheme, network, asset, payTo, amount }] : [],
-  )
+  return acceptedWays(terms).flatMap(({ place, way: { scheme, network, asset, payTo, amount } }, acceptIndex) => {
+    const has_offer = place.rate === undefined && (scheme === SCHEME || place.chain_id === terms.chain_id)
+    return has_offer ? [{ acceptIndex, scheme, network, asset, payTo, amount }] : []
+  })
 }
 
 /**
