@@ -6,11 +6,12 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { start, type Running } from '../../src/assembly/start.ts'
 import { readSettings } from '../../src/service/config.ts'
-import { startAnvil } from '../support/anvil.ts'
+import { EURC, startAnvil } from '../support/anvil.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 import { holder } from '../support/faults-buyer.ts'
 import { liveDeployment, startLive } from '../support/faults-live.ts'
-import { held } from '../support/paying.ts'
+import { fund, held } from '../support/paying.ts'
+import { euroPrices } from '../support/sources.ts'
 import { putWallet } from '../support/test-wallet.ts'
 import { until } from '../support/until.ts'
 
@@ -115,5 +116,42 @@ test('with several networks the payer chooses one, and the wallet is asked to sw
   const { domain } = wallet.typed()
   assert.deepEqual([domain.chainId, domain.verifyingContract], [137, polygon.token])
   assert.equal(await held(polygon.rpc_url, polygon.token, live.pay_to), 5_000n)
+  await context.close()
+})
+
+test('where EURC is taken, the payer chooses the token, and sees and signs the amount in it', async (t) => {
+  const anvil = await startAnvil()
+  const live = await liveDeployment(anvil, { ASSAY_ASSETS: 'usdc,eurc' })
+  const service = await startLive(live, { prices: euroPrices(() => '1.25'), rules: { euro_every_ms: 50 } })
+  t.after(async () => {
+    await service.stop()
+    await anvil.stop()
+    await live.remove()
+  })
+  const euro = EURC[8453] ?? assert.fail()
+  await until('EURC to be offered', async () => {
+    const { headers } = await fetch(`${service.url}/v1/tools/lei-check/call`, {
+      method: 'POST',
+      body: '{"input":{"lei":"5493001KJTIIGC8Y1R12"}}',
+    })
+    return Buffer.from(headers.get('payment-required') ?? '', 'base64')
+      .toString()
+      .includes(euro)
+  })
+  const account = await holder(anvil)
+  await fund(anvil.rpc_url, euro, account.address, 1_000_000n)
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const wallet = await putWallet(page, { account, chain_id: 8453 })
+  await page.goto(`${service.url}/tools/lei-check`)
+  await page.click('#ask button[type=submit]')
+  await page.selectOption('#pay-network', { label: 'EURC on Base' })
+  // 0.005 US dollars at 1.25 are 0.004 EURC.
+  await page.waitForSelector('.answer b:has-text("0.004 EURC")')
+  await page.click('.pay-ways button:has-text("Pay with Test Wallet")')
+  await page.waitForSelector('.answer .proof .act')
+  assert.match((await page.textContent('.answer .proof')) ?? '', /Paid\s*4000 minor units of \S+ for 0\.005 USD/)
+  assert.equal(wallet.typed().domain.verifyingContract.toLowerCase(), euro.toLowerCase())
+  assert.equal(await held(anvil.rpc_url, euro, live.pay_to), 4_000n)
   await context.close()
 })

@@ -1,4 +1,4 @@
-import { networkOf } from '../../pure/networks.ts'
+import { NETWORKS } from '../../pure/networks.ts'
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import type { Sources, Tool } from '../../service/catalogue/define.ts'
 import { CHECK_HEADLINES } from '../../service/catalogue/headlines.ts'
@@ -28,13 +28,14 @@ export async function deskProps(deps: AppDeps, tool: Tool): Promise<ToolDeskProp
 
 /** Payment options that a page offers for a call. */
 export function paymentWays(deps: AppDeps): PaymentWays {
-  const further = deps.paymentNetworks?.() ?? []
-  const ids = further.length === 0 ? [deps.chain_id] : further.map(({ network }) => Number(network.replace('eip155:', '')))
-  const networks = ids.flatMap((chain_id) => {
-    const { v1_name = null, name = '' } = networkOf(chain_id) ?? {}
-    return v1_name === null ? [] : [{ network: v1_name, chain_id, name }]
+  const states = deps.paymentNetworks?.() ?? []
+  const ids = new Set([deps.chain_id, ...states.map(({ network }) => Number(network.replace('eip155:', '')))])
+  const tokens = NETWORKS.filter(({ chain_id }) => ids.has(chain_id)).flatMap(({ chain_id, name: network_name, usdc, eurc }) => {
+    const place = { chain_id, network_name }
+    const euro = eurc === null ? [] : [{ ...place, currency: 'EURC', asset: eurc.address }]
+    return [{ ...place, currency: 'USDC', asset: usdc.address }, ...euro]
   })
-  return { takes_payments: deps.takes_payments, sandbox: deps.sandbox !== null, networks }
+  return { takes_payments: deps.takes_payments, sandbox: deps.sandbox !== null, tokens }
 }
 
 /** The free calls of a day for this tool. */

@@ -3,45 +3,54 @@ import type { Wallet } from '../client/pay/wallets.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Terms of a 402 (x402 version 1, scheme "exact"), as far as a wallet needs them. */
-export interface CallTerms {
-  network: string
-  network_name: string
-  chain_id: number
+/** One entry of the terms of a 402 (x402 version 2, scheme "exact"), as far as a wallet needs it. */
+export interface CallTerms extends WalletToken {
   amount_minor: string
   pay_to: string
-  asset: string
   timeout_s: number
-  name: string
-  version: string
+  /** EIP-712 domain of the token. */
+  domain: { name: string; version: string }
+  /** The entry itself, which a payment sends back. */
+  accepted: Members
 }
 
 /** A payment as request headers, or why there is none. */
 export type PaymentAttempt = { ok: true; headers: Record<string, string> } | { ok: false; message: string }
 
-/** Network on which a wallet can pay: its name in x402 version 1, and for people. */
-export interface WalletNetwork {
-  network: string
+/** Token that a wallet can pay in, with names for people. */
+export interface WalletToken {
   chain_id: number
-  name: string
+  network_name: string
+  currency: string
+  /** Address of the contract. */
+  asset: string
 }
 
-/** Reads the terms of a 402, one for each of these networks that it offers; incomplete ones are left out. */
-export function callTerms(problem: Members, networks: readonly WalletNetwork[]): CallTerms[] {
-  return objectsIn(problem['accepts']).flatMap((entry) => {
-    const network = networks.find((known) => known.network === entry['network'])
-    const terms = network === undefined ? null : readTerms(entry, network)
+/** Reads the terms of a 402, one for each of these tokens that it offers; incomplete ones are left out. */
+export function callTerms(required: Members, tokens: readonly WalletToken[]): CallTerms[] {
+  return objectsIn(required['accepts']).flatMap((entry) => {
+    const { scheme, network, asset } = entry
+    const token = tokens.find(
+      (known) => network === `eip155:${known.chain_id}` && String(asset).toLowerCase() === known.asset.toLowerCase(),
+    )
+    const terms = scheme !== 'exact' || token === undefined ? null : readTerms(entry, token)
     return terms === null ? [] : [terms]
   })
 }
 
-function readTerms(terms: Members, { chain_id, name: network_name }: WalletNetwork): CallTerms | null {
-  if (!isObject(terms['extra'])) return null
-  const { network, maxAmountRequired, payTo, asset, maxTimeoutSeconds, extra } = terms
-  const texts = [network, maxAmountRequired, payTo, asset, extra['name'], extra['version']]
-  const [of, amount_minor, pay_to, token, name, version] = texts.map((text) => (typeof text === 'string' ? text : ''))
-  if (!of || !amount_minor || !pay_to || !token || !name || !version || typeof maxTimeoutSeconds !== 'number') return null
-  return { network: of, network_name, chain_id, amount_minor, pay_to, asset: token, timeout_s: maxTimeoutSeconds, name, version }
+function readTerms(accepted: Members, token: WalletToken): CallTerms | null {
+  const { amount, asset, payTo: pay_to, maxTimeoutSeconds: timeout_s, extra } = accepted
+  if (
+    !isObject(extra) ||
+    typeof amount !== 'string' ||
+    typeof asset !== 'string' ||
+    typeof pay_to !== 'string' ||
+    typeof timeout_s !== 'number'
+  )
+    return null
+  const { name, version } = extra
+  if (typeof name !== 'string' || typeof version !== 'string') return null
+  return { ...token, asset, amount_minor: amount, pay_to, timeout_s, domain: { name, version }, accepted }
 }
 
 /** Pays with the test wallet of the sandbox, which the service itself signs for. */
@@ -103,19 +112,19 @@ function randomNonce(): string {
 }
 
 /** EIP-712 JSON for eth_signTypedData_v4. */
-function typedData({ name, version, chain_id, asset }: CallTerms, message: Readonly<Record<string, string>>): string {
+function typedData({ domain, chain_id, asset }: CallTerms, message: Readonly<Record<string, string>>): string {
   const fields = (text: string) => text.split(', ').map((field) => ({ type: field.split(' ')[0], name: field.split(' ')[1] }))
   return JSON.stringify({
     types: {
       EIP712Domain: fields('string name, string version, uint256 chainId, address verifyingContract'),
       TransferWithAuthorization: fields('address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce'),
     },
-    domain: { name, version, chainId: chain_id, verifyingContract: asset },
+    domain: { ...domain, chainId: chain_id, verifyingContract: asset },
     primaryType: 'TransferWithAuthorization',
     message,
   })
 }
 
-function paymentHeader({ network }: CallTerms, payload: unknown): Record<string, string> {
-  return { 'x-payment': btoa(JSON.stringify({ x402Version: 1, scheme: 'exact', network, payload })) }
+function paymentHeader({ accepted }: CallTerms, payload: unknown): Record<string, string> {
+  return { 'payment-signature': btoa(JSON.stringify({ x402Version: 2, accepted, payload })) }
 }

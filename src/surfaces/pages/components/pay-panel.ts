@@ -10,7 +10,7 @@ import {
   payByTestWallet,
   payByWallet,
   type PaymentAttempt,
-  type WalletNetwork,
+  type WalletToken,
 } from './call-payment.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -18,13 +18,15 @@ type Members = Readonly<Record<string, unknown>>
 export interface PaymentWays {
   takes_payments: boolean
   sandbox: boolean
-  /** Networks on which a wallet can pay, that of the deployment first. */
-  networks: readonly WalletNetwork[]
+  /** Tokens that a wallet can pay in, on each network of the deployment. */
+  tokens: readonly WalletToken[]
 }
 
 interface PayPanelProps {
-  /** The 402: its terms, and when free calls return. */
+  /** The 402, and when free calls return. */
   problem: Members
+  /** Its terms, in version 2. */
+  terms: Members
   wait_s: number | null
   ways: PaymentWays
   /** Sends the call again with these headers. */
@@ -32,11 +34,11 @@ interface PayPanelProps {
 }
 
 /** A 402: the price of this call, every way to pay it here, and when free calls return. */
-export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
-  const offered = callTerms(problem, ways.networks)
+export function PayPanel({ problem, terms: required, wait_s, ways, pay }: PayPanelProps) {
+  const offered = callTerms(required, ways.tokens)
   const [chosen, setChosen] = useState(0)
   const terms = offered[chosen] ?? offered[0] ?? null
-  const price = terms === null ? null : usdc(terms.amount_minor)
+  const price = terms === null ? null : `${decimal(terms.amount_minor)} ${terms.currency}`
   const [message, setMessage] = useState('')
   const [wallets, setWallets] = useState<readonly Wallet[]>([])
   useEffect(() => discoverWallets((wallet) => setWallets((known) => [...known, wallet])), [])
@@ -49,7 +51,7 @@ export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
   return html`<div class="problem" role="alert">
     <h2>${usedUp(problem)}</h2>
     <p>
-      ${price !== null && html`This call costs <b>${price} USDC</b>. `}Your input was not run, and nothing was charged.
+      ${price !== null && html`This call costs <b>${price}</b>. `}Your input was not run, and nothing was charged.
       ${freeAgain(problem, wait_s)}
     </p>
     ${
@@ -58,8 +60,9 @@ export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
       html`<div class="pay-ways">
         ${
           ways.sandbox &&
+          terms.currency === 'USDC' &&
           html`<button type="button" id="pay-test" onClick=${() => void attempt('Signing …', () => payByTestWallet(terms))}>
-            Pay ${price} USDC with the test wallet
+            Pay ${price} with the test wallet
           </button>`
         }
         ${offered.length > 1 && html`<${NetworkChoice} offered=${offered} choose=${setChosen} />`}
@@ -89,12 +92,14 @@ export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
   </div>`
 }
 
-/** The wallet is asked to switch to the chosen network. */
+/** Choice of network and token; the wallet is asked to switch to the network. */
 function NetworkChoice({ offered, choose }: { offered: readonly CallTerms[]; choose(place: number): void }) {
   const change = (event: Event) => event.target instanceof HTMLSelectElement && choose(event.target.selectedIndex)
+  const names = new Set(offered.map(({ currency }) => currency))
+  const label = ({ network_name, currency }: CallTerms) => (names.size === 1 ? network_name : `${currency} on ${network_name}`)
   return html`<p>
-    <label for="pay-network">Network</label> <select id="pay-network" onChange=${change}>
-      ${offered.map(({ network_name }) => html`<option>${network_name}</option>`)}
+    <label for="pay-network">${names.size === 1 ? 'Network' : 'Token'}</label> <select id="pay-network" onChange=${change}>
+      ${offered.map((terms) => html`<option>${label(terms)}</option>`)}
     </select>
   </p>`
 }
@@ -133,8 +138,8 @@ function freeAgain(problem: Members, wait_s: number | null): string {
   return `Free calls reset at ${clock}${wait_s === null ? '' : ` (in ${waitText(wait_s)})`}.`
 }
 
-/** Minor units of USDC, exactly. */
-function usdc(minor: string): string {
+/** Minor units of six decimals, exactly. */
+function decimal(minor: string): string {
   const digits = minor.padStart(7, '0')
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
 }

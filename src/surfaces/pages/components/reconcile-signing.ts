@@ -97,7 +97,7 @@ async function replyView(reply: CallReply, ways: PaymentWays, pay: (headers: Rec
       return html`<${NoAnswer} message=${reply.message} />`
     case 'payment': {
       const { PayPanel } = await import('./pay-panel.ts')
-      return html`<${PayPanel} problem=${reply.problem} wait_s=${reply.wait_s} ways=${ways} pay=${pay} />`
+      return html`<${PayPanel} problem=${reply.problem} terms=${reply.terms} wait_s=${reply.wait_s} ways=${ways} pay=${pay} />`
     }
     case 'problem':
       return html`<${ProblemView} problem=${reply.problem} />`

@@ -4,7 +4,8 @@ type Members = Readonly<Record<string, unknown>>
 
 export type CallReply =
   | { kind: 'answer'; body: Members; text: string }
-  | { kind: 'payment'; problem: Members; wait_s: number | null }
+  /** `terms` is the object of x402 version 2 in the header PAYMENT-REQUIRED. */
+  | { kind: 'payment'; problem: Members; terms: Members; wait_s: number | null }
   | { kind: 'problem'; problem: Members }
   /** No response arrived, or one that this service did not write. */
   | { kind: 'nothing'; message: string }
@@ -18,7 +19,8 @@ async function sendCall(tool: string, input: string, headers: Readonly<Record<st
   if (read === null) return { kind: 'nothing', message: `The service answered with status ${response.status} and no JSON.` }
   if (response.status === 402) {
     const wait = response.headers.get('retry-after')
-    return { kind: 'payment', problem: read, wait_s: wait === null ? null : Number(wait) }
+    const terms = parsed(fromBase64(response.headers.get('payment-required') ?? '')) ?? {}
+    return { kind: 'payment', problem: read, terms, wait_s: wait === null ? null : Number(wait) }
   }
   if (response.ok && isObject(read['result']) && isObject(read['receipt'])) return { kind: 'answer', body: read, text }
   return { kind: 'problem', problem: read }
@@ -54,6 +56,10 @@ async function post(
   } catch {
     return null
   }
+}
+
+function fromBase64(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)))
 }
 
 function parsed(text: string): Members | null {

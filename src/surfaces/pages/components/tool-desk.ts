@@ -175,7 +175,7 @@ function Reply({ reply: { turn, reply, proof }, pay, input, example, reading, wa
     case 'nothing':
       return html`<${NoAnswer} message=${reply.message} />`
     case 'payment':
-      return html`<${PayPanel} key=${turn} problem=${reply.problem} wait_s=${reply.wait_s} ways=${ways} pay=${pay} />`
+      return html`<${PayPanel} key=${turn} problem=${reply.problem} terms=${reply.terms} wait_s=${reply.wait_s} ways=${ways} pay=${pay} />`
     case 'problem':
       return html`<${ProblemView} problem=${reply.problem} />`
     case 'answer':
