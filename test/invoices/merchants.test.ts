@@ -131,7 +131,7 @@ test('a contract wallet registers as underwriter and countersigns; the registrar
   assert.equal(bound.status, 201, bound.text)
   const certificate = bound.body['certificate'] as Record<string, unknown>
   assert.deepEqual([certificate['status'], certificate['underwriter_signature']], ['BOUND', signature])
-  // As docs/pol-1.md describes it, by viem alone.
+  // As docs/guide/pol-1.md describes it, by viem alone.
   const attestation = certificate['underwriter_attestation'] as { method: string; checked_at: number; registrar_signature: Hex }
   const digest = typed_data.message as { policy_digest: Hex }
   const hash = keccak256(toBytes(`POL-1-CONTRACT|${digest.policy_digest}|${signature}|${attestation.checked_at}`))

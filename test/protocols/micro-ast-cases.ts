@@ -1,6 +1,6 @@
 import { all, drop, set, type Change, type CleanDocument, type RuleCase } from './harness.ts'
 
-/** Right catalogues by the description in docs/micro-ast.md, and one change of them for each rule and severity. */
+/** Right catalogues by the description in docs/guide/micro-ast.md, and one change of them for each rule and severity. */
 
 const nodes = [
   { id: 'c1', type: 'category', name: 'Shirts' },

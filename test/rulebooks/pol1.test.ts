@@ -35,7 +35,7 @@ async function bound(): Promise<Policy> {
   return standing({ certificate: JSON.stringify(policy), underwriter_signature: signature, underwriter_attestation: null })
 }
 
-/** Bound by a signature that only a contract wallet accepts; the text that the registrar signs is written out as docs/pol-1.md has it. */
+/** Bound by a signature that only a contract wallet accepts; the text that the registrar signs is written out as docs/guide/pol-1.md has it. */
 async function boundByContract(): Promise<Policy> {
   const policy = await issued()
   const underwriter_signature = `0x${'ab'.repeat(97)}`

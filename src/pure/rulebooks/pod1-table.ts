@@ -37,6 +37,9 @@ export interface Attestation {
   readonly signatures?: Readonly<Record<string, string>> | undefined
 }
 
+/** Maximum number of roles of a delivery: verifying a signature on Ed25519 takes milliseconds. */
+export const POD1_ROLES_MAX = 8
+
 /** The role whose key is `device_pubkey`. */
 export const DEVICE_ROLE = 'device'
 

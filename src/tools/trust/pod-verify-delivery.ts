@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RING_VERTICES_MAX } from '../../pure/geometry/geofence.ts'
 import { printableExcerpt } from '../../pure/documents/json-schema/json.ts'
-import { POD1_CODES, POD1_WARNINGS, type Pod1Code } from '../../pure/rulebooks/pod1-table.ts'
+import { POD1_CODES, POD1_ROLES_MAX, POD1_WARNINGS, type Pod1Code } from '../../pure/rulebooks/pod1-table.ts'
 import { verifyDelivery } from '../../pure/rulebooks/pod1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 
@@ -9,8 +9,6 @@ const CODES = Object.keys(POD1_CODES) as [Pod1Code, ...Pod1Code[]]
 
 const ID = z.string().max(256)
 const ROLE = z.string().max(64)
-/** A signature on Ed25519 costs milliseconds, and more people than these sign no delivery. */
-const ROLES_MAX = 8
 /** A signature has 65 bytes at most; longer texts are judged malformed, up to here. */
 const HEX_CHARS = 1_024
 
@@ -22,9 +20,10 @@ const METRES = z.number().min(-1e9).max(1e9)
 const BY_ROLE = z
   .record(ROLE, z.string().max(HEX_CHARS))
   .check(({ value, issues }) => {
-    if (Object.keys(value).length > ROLES_MAX) issues.push({ code: 'custom', input: value, message: `At most ${ROLES_MAX} roles.` })
+    if (Object.keys(value).length > POD1_ROLES_MAX)
+      issues.push({ code: 'custom', input: value, message: `At most ${POD1_ROLES_MAX} roles.` })
   })
-  .meta({ maxProperties: ROLES_MAX })
+  .meta({ maxProperties: POD1_ROLES_MAX })
 
 const MANDATE = z.strictObject({
   mandate_id: ID.optional().describe('Names the mandate; printable ASCII without the bar.'),
@@ -45,7 +44,11 @@ const MANDATE = z.strictObject({
     .optional()
     .describe('Unix seconds, both ends inclusive.'),
   max_accuracy_m: METRES.optional().describe('The worst accuracy that is good enough, in metres.'),
-  required_signers: z.array(ROLE).max(ROLES_MAX).optional().describe('Roles that must sign; the role device signs with device_pubkey.'),
+  required_signers: z
+    .array(ROLE)
+    .max(POD1_ROLES_MAX)
+    .optional()
+    .describe('Roles that must sign; the role device signs with device_pubkey.'),
   signer_keys: BY_ROLE.optional().describe('Binds a role to the key that alone may sign for it, as 0x hex.'),
 })
 

@@ -3,7 +3,7 @@ import { CATALOGUE_RULES } from './rules-catalogue.ts'
 import { NODE_RULES } from './rules-nodes.ts'
 import { MICRO_AST_READER } from './view.ts'
 
-/** Micro-AST 1.0: a small catalogue of goods for agents. No public specification is known; docs/micro-ast.md describes the format. */
+/** Micro-AST 1.0: a small catalogue of goods for agents. No public specification is known; docs/guide/micro-ast.md describes the format. */
 export const MICRO_AST = defineProtocol({
   id: 'micro-ast',
   title: 'Micro-AST',

@@ -16,13 +16,11 @@ import { microAstSpec, NODE_TYPES, type CatalogueNode, type CatalogueView, type 
 import { expectMinorUnits } from '../kit/money.ts'
 import { hostOfUrl, expectHttpsUrl, isHostWithin } from '../kit/url.ts'
 
-const MOST_DEPTH = 8
-const MOST_ATTRIBUTES = 32
-const KEY_CHARS = 64
-const NAME_CHARS = 256
+/** Maximum number of levels of the tree and of attributes of a node, and maximum lengths of names in characters. */
+export const NODE_LIMITS = { depth: 8, attributes: 32, attribute_name_chars: 64, name_chars: 256 } as const
 
 /** Allowed parent types of each node type; `root` means no parent. */
-const PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root')[]>> = {
+export const NODE_PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root')[]>> = {
   category: ['category', 'root'],
   product: ['category', 'root'],
   variant: ['product'],
@@ -77,7 +75,8 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
         if (!expectTypeIfPresent(error, parent, 'string')) continue
         if (is_complete) expectReference(error, parent, ids, 'a node')
         if (id !== null && tree.in_cycle.has(id)) error(parent, 'leads back to the node itself')
-        else if (id !== null && (tree.depth.get(id) ?? 0) >= MOST_DEPTH) error(parent, `lies more than ${MOST_DEPTH} levels deep`)
+        else if (id !== null && (tree.depth.get(id) ?? 0) >= NODE_LIMITS.depth)
+          error(parent, `lies more than ${NODE_LIMITS.depth} levels deep`)
       }
     },
   },
@@ -92,9 +91,9 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
       for (const { cursor, type, parent } of nodes) {
         if (type === null) continue
         const holder = cursor.has('parent') ? (by_id.get(parent ?? '')?.type ?? null) : 'root'
-        if (holder !== null && !PARENTS[type].includes(holder))
+        if (holder !== null && !NODE_PARENTS[type].includes(holder))
           error(cursor.get(cursor.has('parent') ? 'parent' : 'type'), 'is not an allowed parent for this type', {
-            expected: `below: ${PARENTS[type].join(' or ')}`,
+            expected: `below: ${NODE_PARENTS[type].join(' or ')}`,
           })
       }
     },
@@ -110,7 +109,7 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
       for (const { cursor } of nodes) {
         const name = cursor.get('name')
         const text = expectText(error, name)
-        if (text !== null && text.length > NAME_CHARS) error(name, `is longer than ${NAME_CHARS} characters`)
+        if (text !== null && text.length > NODE_LIMITS.name_chars) error(name, `is longer than ${NODE_LIMITS.name_chars} characters`)
         if (text !== null && hasHiddenCharacters(text)) warning(name, 'contains invisible characters')
       }
     },
@@ -286,8 +285,8 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
         expectArrayIfPresent(error, list, 'object')
       }
       for (const { cursor } of actions) {
-        if (expectType(error, cursor.get('type'), 'string')) expectOneOf(error, cursor.get('type'), ACTIONS)
-        expectOneOf(error, cursor.get('protocol'), PROTOCOLS)
+        if (expectType(error, cursor.get('type'), 'string')) expectOneOf(error, cursor.get('type'), ACTION_TYPES)
+        expectOneOf(error, cursor.get('protocol'), ACTION_PROTOCOLS)
         expectType(error, cursor.get('href'), 'string')
       }
     },
@@ -324,10 +323,11 @@ function ancestorsOf({ nodes, by_id }: CatalogueView, counts: (node: CatalogueNo
 function checkAttributes({ error, warning }: FindingReporter, cursor: JsonCursor): void {
   if (!expectTypeIfPresent(error, cursor, 'object')) return
   const members = cursor.members()
-  if (members.length > MOST_ATTRIBUTES) error(cursor, `has more than ${MOST_ATTRIBUTES} members`)
+  if (members.length > NODE_LIMITS.attributes) error(cursor, `has more than ${NODE_LIMITS.attributes} members`)
   for (const one of members) {
     if (!['string', 'number', 'boolean', 'redacted'].includes(one.kind)) error(one, 'is neither a text, a number, true nor false')
-    if (one.key.length > KEY_CHARS) error(one, `has a name of more than ${KEY_CHARS} characters`)
+    if (one.key.length > NODE_LIMITS.attribute_name_chars)
+      error(one, `has a name of more than ${NODE_LIMITS.attribute_name_chars} characters`)
     else if (/price|total|amount|(?:^|_)cost/i.test(one.key)) warning(one, 'looks like a price, which belongs into price')
   }
 }
@@ -365,9 +365,9 @@ function checkVariants({ error, warning }: FindingReporter, group: readonly Cata
   }
 }
 
-const AVAILABILITY = ['in_stock', 'low_stock', 'out_of_stock', 'preorder', 'discontinued'] as const
-const ACTIONS = ['view', 'quote', 'checkout'] as const
-const PROTOCOLS = ['ucp', 'acp', 'mcp', 'a2a', 'x402'] as const
+export const AVAILABILITY = ['in_stock', 'low_stock', 'out_of_stock', 'preorder', 'discontinued'] as const
+export const ACTION_TYPES = ['view', 'quote', 'checkout'] as const
+export const ACTION_PROTOCOLS = ['ucp', 'acp', 'mcp', 'a2a', 'x402'] as const
 
 function checkUrl({ error, warning }: FindingReporter, cursor: JsonCursor, merchant_host: string | null): void {
   const url = expectHttpsUrl(error, cursor)

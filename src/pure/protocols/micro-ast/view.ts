@@ -68,7 +68,7 @@ function readNode(cursor: JsonCursor): CatalogueNode {
   return { cursor, id: cursor.text('id'), type, parent: cursor.text('parent') }
 }
 
-/** A section of docs/micro-ast.md; the address is that of the rules, under the origin of the service. */
+/** A section of docs/guide/micro-ast.md; the address is that of the rules, under the origin of the service. */
 export function microAstSpec(section: string): SpecReference {
   return { url: '/v1/protocols/rules?protocol=micro-ast', section }
 }

@@ -27,7 +27,7 @@ export function sample(id: string, kind: string, caption: string, text: string):
 }
 
 export function json(id: string, caption: string, value: unknown): Markup {
-  return sample(id, 'json', caption, JSON.stringify(value, null, 2))
+  return sample(id, 'json', caption, pretty(value))
 }
 
 /** A request by curl; with a body it is sent by POST. */
@@ -90,4 +90,16 @@ export function items(...texts: (Markup | string)[]): Markup {
   return html`<ul>
     ${texts.map((text) => html`<li>${text}</li>`)}
   </ul>`
+}
+
+export function pretty(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+}
+
+export function codeTable(caption: string, columns: readonly string[], codes: Readonly<Record<string, string>>): Markup {
+  return table(
+    caption,
+    columns,
+    Object.entries(codes).map(([name, words]) => [code(name), words]),
+  )
 }

@@ -2,18 +2,8 @@ import { html } from '../html.ts'
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../../ports/webhooks.ts'
 import { BUNDLE_ENTRIES_MAX, BUNDLE_FORMAT, BUNDLE_LIMITS, BUNDLE_VERSION } from '../../../pure/audit/bundle.ts'
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
-import { MICRO_AST } from '../../../pure/protocols/micro-ast/index.ts'
-import { MOST_NODES, NODE_TYPES } from '../../../pure/protocols/micro-ast/view.ts'
 import { encodeReceipt } from '../../../pure/receipts/compact.ts'
-import { nobleCrypto, toHex } from '../../../pure/receipts/crypto.ts'
 import { digestText, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
-import { createCommitment, CSP1, CSP1_CODES, readMetaAddress, stealthAddress } from '../../../pure/rulebooks/csp1.ts'
-import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_NOTES, DIP_RULES } from '../../../pure/rulebooks/dip1.ts'
-import { CHECKS, POD1, POD1_CODES, POD1_WARNINGS } from '../../../pure/rulebooks/pod1-table.ts'
-import { COVERAGE_TYPES, POLICY_CODES, POLICY_SIGNED_TEXT } from '../../../pure/rulebooks/pol1.ts'
-import { ENTRY_FORMS, LISTING_NOTICE, POL } from '../../../pure/rulebooks/pol1-registry.ts'
-import { signingKindDocument } from '../../../pure/signing/kinds.ts'
-import type { SigningKind } from '../../../pure/signing/sign-request.ts'
 import {
   allowanceWords,
   byFamily,
@@ -33,7 +23,8 @@ import type { AppDeps } from '../../deps.ts'
 import { sampleText } from '../components/sample-text.ts'
 import type { Markup } from '../layout.ts'
 import type { Values } from './markdown.ts'
-import { code, inline, items, json, paragraphs, sample, shownTool, table } from './parts.ts'
+import { code, inline, items, pretty, shownTool, table } from './parts.ts'
+import { RULE_BOOKS } from './rule-book-values.ts'
 
 /**
  * Values of the placeholders in docs/guide/. Limits, prices, tables, typed data and test vectors come from the code that applies them, so that a page cannot
@@ -45,18 +36,6 @@ const compact = encodeReceipt(receipt)
 
 function callBody(deps: AppDeps): string {
   return JSON.stringify({ input: shownTool(deps).example })
-}
-
-function pretty(value: unknown): string {
-  return JSON.stringify(value, null, 2)
-}
-
-function codeTable(caption: string, columns: readonly string[], codes: Readonly<Record<string, string>>): Markup {
-  return table(
-    caption,
-    columns,
-    Object.entries(codes).map(([name, words]) => [code(name), words]),
-  )
 }
 
 const CALLS: Values = {
@@ -236,127 +215,6 @@ const INVOICES: Values = {
   webhook_retries: () => WEBHOOK_RULES.retry_s.length,
   webhook_retry_h: () => Math.round(WEBHOOK_RULES.retry_s.reduce((sum, wait_s) => sum + wait_s, 0) / 3_600),
   webhook_queued: () => WEBHOOK_RULES.queued,
-}
-
-const CSP_SALT = `0x${'0123456789abcdef'.repeat(4)}`
-const CSP_INVOICE = { invoice: 'INV-1', amount_minor: '49000000', token_address: `0x${'22'.repeat(20)}` }
-/** Points of the private keys 5 and 6 (secp256k1, SEC 2). */
-const CSP_META =
-  '0x022f8bde4d1a07209355b4a7250a5c5128e88b84bddc619ab7cba8d569b240efe403fff97bd5755eeea420453a14355235d382f6472f8568a18b2f057a1460297556'
-
-const AST_EXAMPLE = {
-  micro_ast: '1.0',
-  merchant: { id: 'm-1', name: 'Shop', url: 'https://shop.example', payee: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C' },
-  currency: 'USD',
-  issued_at: '2026-11-21T10:00:00Z',
-  nodes: [
-    { id: 'c1', type: 'category', name: 'Shirts' },
-    { id: 'p1', type: 'product', parent: 'c1', name: 'Shirt', url: 'https://shop.example/shirt', price: { amount: 1999 } },
-  ],
-}
-
-const REASONS = ['code', 'meaning'] as const
-
-const RULE_BOOKS: Values = {
-  listing_notice: () => LISTING_NOTICE,
-  pol_proof_path: () => POL.table.proof.path,
-  pol_premium: () => POL.table.premium,
-  pol_status_unsigned: () => POL.table.status.without_underwriter_signature,
-  pol_status_signed: () => POL.table.status.with_underwriter_signature,
-  pol_entry_members: () =>
-    table(
-      'In the order in which they are signed',
-      ['member', 'form'],
-      Object.entries(ENTRY_FORMS).map(([name, { words }]) => [code(name), words]),
-    ),
-  pol_coverage_types: () => COVERAGE_TYPES.join(', '),
-  pol_entry_days: () => POL.table.entry_days_max,
-  pol_signed_text: () => POLICY_SIGNED_TEXT,
-  pol_codes: () => codeTable('Reasons why a certificate is not valid', ['reason_code', 'meaning'], POLICY_CODES),
-  pod_checks: () => CHECKS.join(', '),
-  pod_example: (deps) => pretty(deps.call.catalogue.find('pod-verify-delivery')?.example ?? {}),
-  pod_codes: () => codeTable('Reasons', REASONS, POD1_CODES),
-  pod_warnings: () => codeTable('Warnings', REASONS, POD1_WARNINGS),
-  pod_digest_fields: () => POD1.table.digest.fields.join(POD1.table.digest.separator),
-  pod_schemes: () => codeTable('Schemes', ['scheme', 'signature'], POD1.table.schemes),
-  csp_formula: () => `${CSP1.table.commitment}\n${CSP1.table.derived_salt}`,
-  csp_vector() {
-    const made = createCommitment({ invoice_object: CSP_INVOICE, salt_hex: CSP_SALT }, () => '00'.repeat(32))
-    const { canonical_jcs, invoice_commitment } = made
-    const keccak256_of_tag = toHex(nobleCrypto.keccak256(CSP1.table.tags.commitment))
-    return pretty({ invoice_object: CSP_INVOICE, salt_hex: CSP_SALT, keccak256_of_tag, canonical_jcs, invoice_commitment })
-  },
-  csp_stealth_vector() {
-    const reading = readMetaAddress(CSP_META)
-    return pretty({ meta_address: CSP_META, ...(reading.ok ? stealthAddress(reading.meta, 7n, nobleCrypto) : null) })
-  },
-  csp_codes: () => codeTable('Codes', REASONS, CSP1_CODES),
-  dip_claims: () => DIP_CLAIMS.join(', '),
-  dip_rules: () =>
-    table(
-      'Rules in the order of their checks',
-      ['rule', 'verdict', 'reason_code', 'meaning'],
-      Object.entries(DIP_RULES).map(([rule, { verdict, code: reason, words }]) => [code(rule), code(verdict), code(reason), words]),
-    ),
-  dip_notes: () => codeTable('Remarks in addition to the deciding rule', ['rule', 'meaning'], DIP_NOTES),
-  dip_grades: () => DIP_GRADES.join(', '),
-  dip_window_days: () => DIP.table.window_days,
-  dip_call_window_s: () => DIP.table.call_window_s,
-  dip_refund_minor: () => DIP.table.refund_threshold_minor,
-  ast_nodes_max: () => MOST_NODES,
-  ast_types: () => NODE_TYPES.join(', '),
-  ast_example: () => pretty(AST_EXAMPLE),
-  ast_body: () => shellWord(JSON.stringify({ protocol: 'micro-ast', document: AST_EXAMPLE })),
-  ast_rules: () =>
-    table(
-      `Versions ${MICRO_AST.versions.join(', ')}`,
-      ['rule', 'severity', 'why', 'what to do'],
-      MICRO_AST.rules.map(({ code: rule, severity, why, hint }) => [
-        html`<a href="/v1/protocols/rules?protocol=micro-ast#${rule}">${code(rule)}</a>`,
-        severity === 'both' ? 'error or warning' : severity,
-        why,
-        hint,
-      ]),
-    ),
-  ast_not_checked: () => items(...MICRO_AST.not_checked.map((one) => `Not checked: ${one}.`)),
-  signing_pol_1_entry: (deps) => signingKind(deps, 'pol-1-entry'),
-  signing_pol_1_countersignature: (deps) => signingKind(deps, 'pol-1-countersignature'),
-  signing_pod_1_role: (deps) => signingKind(deps, 'pod-1-role'),
-  signing_dip_1_dispute: (deps) => signingKind(deps, 'dip-1-dispute'),
-  signing_dip_1_transport: (deps) => signingKind(deps, 'dip-1-transport'),
-  table_pol_1: () => ruleTable(POL),
-  table_pod_1: () => ruleTable(POD1),
-  table_csp_1: () => ruleTable(CSP1),
-  table_dip_1: () => ruleTable(DIP),
-}
-
-const METHOD_WORDS = {
-  eth_signTypedData_v4: 'EIP-712, by eth_signTypedData_v4.',
-  personal_sign: 'EIP-191, by personal_sign.',
-  sign_digest: 'The keccak-256 of the UTF-8 text is signed itself, without a prefix; devices and servers do this, wallets do not.',
-} as const
-
-/** Bytes that a kind of signature covers, with an example that anyone can repeat. */
-function signingKind({ origins }: AppDeps, kind: SigningKind): Markup {
-  const { title, signer, contract_wallets, example, test_vector } = signingKindDocument(kind, origins.api_url)
-  const wallets = contract_wallets ? 'Contract wallets may sign (ERC-1271).' : 'Contract wallets cannot sign.'
-  const signable = example.method === 'eth_signTypedData_v4' ? example.typed_data : example.message
-  return html`<h3 id="${kind}">${code(kind)}</h3>
-    ${paragraphs(html`${title} By: ${signer}. ${METHOD_WORDS[example.method]} ${wallets} <a href="/v1/signing/${kind}">Schema, example and request</a>.`)}
-    ${
-      typeof signable === 'string'
-        ? sample(`${kind}-text`, 'text', 'Example: the exact text', signable)
-        : json(`${kind}-typed`, 'Example: typed data', signable)
-    }
-    ${json(`${kind}-vector`, 'Test vector: key, digest and signature of the example', test_vector)}`
-}
-
-/** Rule table as data with its hash, which every answer names. */
-function ruleTable({ standard, policy_hash, table: rules }: { standard: string; policy_hash: string; table: unknown }): Markup {
-  return html`${paragraphs(
-    html`${code('policy_hash')} in every answer is the keccak-256 of the RFC 8785 text of this object. Another hash means other rules.`,
-  )}
-  ${json('table', 'Standard and table', { standard, table: rules })} ${sample('policy-hash', 'text', 'policy_hash', policy_hash)}`
 }
 
 export const VALUES: Values = { ...CALLS, ...PAYMENTS, ...RECEIPTS, ...INVOICES, ...RULE_BOOKS }
