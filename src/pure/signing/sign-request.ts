@@ -154,7 +154,7 @@ export const SIGNING_KINDS = {
   'pol-1-countersignature': {
     title: 'Countersign a policy as its underwriter, which binds it.',
     signer: 'underwriter of the policy',
-    contract_wallets: false,
+    contract_wallets: true,
     path: '/api/insurance/countersign',
     body: { policy_id: '{policy_id}', signature: SIGNATURE },
     body_is: 'complete',
