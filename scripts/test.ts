@@ -119,7 +119,7 @@ async function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | nu
 async function runAll(): Promise<void> {
   // One browser and one PostgreSQL for a whole run; a few files start what they need.
   const sharing = full || named.length === 0
-  if (sharing) await globalSetup()
+  if (sharing) await globalSetup(full)
   try {
     // Settings of the machine must not reach the services that tests start.
     const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))

@@ -4,8 +4,9 @@ import { SHARED_POSTGRES, startPostgres } from './postgres.ts'
 
 const stops: (() => Promise<void>)[] = []
 
-export async function globalSetup(): Promise<void> {
-  const [browser, postgres] = await Promise.all([launchBrowserServer(), startPostgres({ waits_for_disk: false })])
+/** Only the full suite tests that commits are durable; every day, PostgreSQL need not wait for the disk. */
+export async function globalSetup(full: boolean): Promise<void> {
+  const [browser, postgres] = await Promise.all([launchBrowserServer(), startPostgres({ waits_for_disk: full })])
   stops.push(() => browser.close(), postgres.stop)
   process.env[SHARED_BROWSER] = browser.wsEndpoint()
   process.env[SHARED_POSTGRES] = postgres.url
