@@ -125,7 +125,8 @@ async function runAll(): Promise<void> {
     const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
     const tier = { TEST_FULL: full ? '1' : '0', ...(!full && named.length === 0 && { TEST_STORES: 'sqlite' }) }
     const env = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled'), ...machine, ...tier }
-    const processes = Math.min(waiting.length, availableParallelism() + 1)
+    // Every day a third process works while others wait for I/O; attacks and load of the full suite need the processors.
+    const processes = Math.min(waiting.length, availableParallelism() + (full ? 0 : 1))
     await Promise.all(Array.from({ length: processes }, () => runProcess(env)))
   } finally {
     if (sharing) await globalTeardown()
