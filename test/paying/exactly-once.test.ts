@@ -40,7 +40,9 @@ async function assertCharged(payer: PrivateKeyAccount, times: number, left: bigi
 test(`one payment sent ${CLIENTS} times at once settles once, and everybody gets the same bytes`, async () => {
   const payer = await world.payer(3n * price)
   const payment = await signed(world.url, payer)
-  const answers = await Promise.all(Array.from({ length: CLIENTS }, () => call(world.url, v2(payment))))
+  // Of one network, since one that arrives after the settlement gets the stored answer there alone.
+  const from = (index: number) => ({ client: `198.51.100.${index + 1}` })
+  const answers = await Promise.all(Array.from({ length: CLIENTS }, (_, index) => call(world.url, v2(payment), from(index))))
   assert.deepEqual(new Set(codes(answers)), new Set(['200']))
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
   const receipts = answers.map(({ headers }) => [headers.get('payment-response'), headers.get('x-payment-response')].join(' '))
