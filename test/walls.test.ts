@@ -35,7 +35,7 @@ const EXCEPTIONS: Record<string, string[]> = {
   'pure/documents/xml/': ['saxes'],
   'pure/documents/markdown/': ['htmlparser2'],
   'pure/documents/json-schema/': ['re2js'],
-  // What the library publishes beside the client, and the facts of payment that it shares with the service.
+  // Exports of the library in addition to the client, and the facts of payment that it shares with the service.
   'client/checks.ts': ['pure/checks'],
   'client/payment.ts': ['pure/payments/usdc.ts', 'pure/payments/price-curve.ts'],
   'client/verification.ts': ['pure/networks.ts'],

@@ -27,7 +27,7 @@ export default async function* reporter(events: AsyncIterable<Event>): AsyncGene
   const names: string[] = []
   for await (const { type, data } of events) {
     if (type === 'test:start') names.splice(data.nesting, Infinity, data.name)
-    // What a test did after its end fails the process; all other remarks are counts.
+    // An action of a test after its end fails the process; all other remarks are counts.
     if (type === 'test:diagnostic' && data.message?.includes('after the test ended')) process.stderr.write(`${data.message}\n`)
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const [file, ...path] = [names[0] ?? data.name, ...names.slice(1, data.nesting), ...(data.nesting > 0 ? [data.name] : [])]

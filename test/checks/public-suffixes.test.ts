@@ -73,7 +73,7 @@ test('tldts agrees about every rule, with no, one and two labels in front of it'
   }
 })
 
-/** What the check said with tldts in release 0.5.0. */
+/** Results of the check with tldts in release 0.5.0. */
 function vendorDomainByTldts(host: string) {
   const { domain, publicSuffix, isIp } = parse(host, { allowPrivateDomains: false })
   if (isIp === true || domain === null || publicSuffix === null) return null

@@ -301,7 +301,7 @@ test('a client uses up its own budget of a minute, not that of others; the regis
   const asked = async (at: number, address: string) => (await ask(registers, 'gleif', { lei: leis[at] }, address)).register.reason_code
   for (let at = 0; at < most; at++) assert.equal(await asked(at, `192.0.2.${at}`), 'ok')
   assert.equal(await asked(most, '192.0.2.200'), 'client_budget')
-  // What is known costs nothing.
+  // An answer from memory costs nothing.
   assert.equal(await asked(0, '192.0.2.200'), 'ok')
   for (let at = most; at < registerLimits.per_minute.gleif; at++) assert.equal(await asked(at, `203.0.${at}.1`), 'ok')
   assert.equal(await asked(39, '198.51.100.1'), 'budget')

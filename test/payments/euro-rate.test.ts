@@ -89,7 +89,7 @@ test('silent sources leave the last rate until it is five minutes old, by the ti
   assert.deepEqual(rates.now(), rateOf('1.25'))
   pass(1)
   assert.equal(rates.now(), null)
-  // What was offered until then can be paid as long as its terms are valid.
+  // Earlier offers can be paid as long as their terms are valid.
   assert.equal(rates.priceOf(4_000n, [5_000n]), 5_000n)
   pass(120)
   assert.equal(rates.priceOf(4_000n, [5_000n]), 5_000n)

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 const WEIGHTY = new Set(['serious', 'critical'])
 
 /**
- * What axe-core finds wrong with the page as it is, by its default rules and that of target sizes (WCAG 2.2, 2.5.8): the serious and critical violations, each
+ * Faults that axe-core finds in the page as it is, by its default rules and that of target sizes (WCAG 2.2, 2.5.8): the serious and critical violations, each
  * with a place.
  */
 export async function barriers(page: Page): Promise<string[]> {

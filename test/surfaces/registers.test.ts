@@ -73,7 +73,7 @@ test('REST: each of the three tools asks its register', async () => {
     assert.equal(status, 200, JSON.stringify(body))
     const register = registerOf(body)
     assert.deepEqual([register['status'], register['register']], ['found', id])
-    // The address of a mirror is nobody's business.
+    // The address of a mirror is not published.
     assert.equal(register['url'], url)
     assert.ok(!JSON.stringify(body).includes(server.place))
     const data_as_of = (body as Answer)['result']?.['data_as_of'] as Record<string, string>
@@ -188,7 +188,7 @@ test('command line: the register is asked, and a replay repeats the offline part
     const ended = await desk?.run(['replay', ...files.map(String)])
     return [ended?.code, parsed(ended?.stdout ?? '')['outcome']]
   }
-  // What the register said is as signed, so it is not asked again.
+  // The answer of the register is signed, so the register is not asked again.
   server.manner.set(LEI, says(NO_LEI, 404))
   server.asked.length = 0
   assert.deepEqual(await replay(answer), [0, 'agrees_offline'])
