@@ -1,4 +1,5 @@
 import { createChain } from '../adapters/chain/rpc.ts'
+import { BATCH_ITEMS_MAX, BATCH_SETTLER, batchGas, DEPOSIT_FACTORY } from '../pure/contracts/deployment.ts'
 import { chainLimits } from '../service/limits.ts'
 import { anvilBinary, SandboxChainError } from '../adapters/chain/sandbox-process.ts'
 import { systemClock } from '../adapters/clock/system.ts'
@@ -17,8 +18,6 @@ import {
   VERSION_CALL,
 } from '../pure/payments/token-calls.ts'
 import { networkOf } from '../pure/networks.ts'
-import { BATCH_ITEMS_MAX, BATCH_SETTLER, batchGas } from '../pure/contracts/batch-settler.ts'
-import { DEPOSIT_FACTORY } from '../pure/contracts/deposit-factory.ts'
 import { freeDaily, isPostgres, readSettings, type Settings, SETTINGS } from '../service/config.ts'
 import { feesFor } from '../service/payments/writer-rules.ts'
 import { USDC_DECIMALS, usdcOn } from '../pure/payments/usdc.ts'

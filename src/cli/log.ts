@@ -1,5 +1,12 @@
-import { bytesToHex } from '../pure/log/merkle.ts'
-import { isSignedBy, readCheckpoint, readNote, readVerifierKey, type VerifierKey, verifyLogProof } from '../pure/log/checkpoint.ts'
+import {
+  bytesToHex,
+  isSignedBy,
+  readCheckpoint,
+  readNote,
+  readVerifierKey,
+  type VerifierKey,
+  verifyLogProof,
+} from '../pure/log/checkpoint.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
 import type { Invocation } from './commands.ts'
 import { CliError, type Exit, printable, unknownName } from './errors.ts'

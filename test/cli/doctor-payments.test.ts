@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData, getContractAddress, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { DEPOSIT_FACTORY } from '../../src/pure/contracts/deposit-factory.ts'
+import { DEPOSIT_FACTORY } from '../../src/pure/contracts/deployment.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { contract } from '../support/contracts.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
@@ -141,7 +141,7 @@ test('a blacklisted payee, a paused token and a missing batch contract are found
   const { abi } = contract('test-usdc')
   await anvil.asOwner(encodeFunctionData({ abi, functionName: 'blacklist', args: [PAY_TO] }))
   await anvil.asOwner(encodeFunctionData({ abi, functionName: 'pause' }))
-  const { BATCH_SETTLER } = await import('../../src/pure/contracts/batch-settler.ts')
+  const { BATCH_SETTLER } = await import('../../src/pure/contracts/deployment.ts')
   await anvil.setCode(BATCH_SETTLER.address, '0x')
   await anvil.setCode(DEPOSIT_FACTORY.address, '0x')
   const bad = await examine(file)

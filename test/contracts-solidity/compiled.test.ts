@@ -3,9 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { encodeDeployData, getContractAddress, toFunctionSelector } from 'viem'
 import { compileArtifacts, DEPOSIT_SAMPLES } from '../../scripts/support/solidity.ts'
-import { BATCH_ITEM_GAS, BATCH_ITEMS_MAX, BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
-import { DEPOSIT_FACTORY } from '../../src/pure/contracts/deposit-factory.ts'
-import { DETERMINISTIC_DEPLOYER } from '../../src/pure/contracts/deployment.ts'
+import {
+  DEPOSIT_FACTORY,
+  BATCH_ITEM_GAS,
+  BATCH_ITEMS_MAX,
+  BATCH_SETTLER,
+  DETERMINISTIC_DEPLOYER,
+} from '../../src/pure/contracts/deployment.ts'
 import { testUsdcCreation } from '../../src/pure/contracts/test-usdc.ts'
 import { contract } from '../support/contracts.ts'
 

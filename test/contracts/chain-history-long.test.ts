@@ -6,7 +6,7 @@ import { Pool } from '../../src/adapters/chain/pool.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { transferTotals } from '../../src/pure/chain/transfer-totals.ts'
+import { transferTotals } from '../../src/tools/chain/settlement-history-check.ts'
 import { sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
 import { startSyntheticNode, type SyntheticNode } from '../support/synthetic-node.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { getAddress, type Hex } from 'viem'
-import { DEPOSIT_FACTORY } from '../../src/pure/contracts/deposit-factory.ts'
+import { DEPOSIT_FACTORY } from '../../src/pure/contracts/deployment.ts'
 import {
   invoiceUrl,
   issue,

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { bytesToHex, leafHash } from '../../src/pure/log/merkle.ts'
 import {
+  bytesToHex,
+  leafHash,
   isSignedBy,
   readCheckpoint,
   readNote,

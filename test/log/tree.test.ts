@@ -15,9 +15,13 @@ import {
   readTilePath,
   tilePath,
   tileWidth,
-} from '../../src/pure/log/merkle.ts'
+  readNote,
+  readVerifierKey,
+  isSignedBy,
+  verifierKeyText,
+  logEntry,
+} from '../../src/pure/log/checkpoint.ts'
 import { nativeLogEntry } from '../../src/adapters/log-signer/ed25519.ts'
-import { readNote, readVerifierKey, isSignedBy, verifierKeyText, logEntry } from '../../src/pure/log/checkpoint.ts'
 import { grow } from '../../src/service/log/receipts-log.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { path, proof, treeHash } from './reference-tree.ts'

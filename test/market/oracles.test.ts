@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { encodeAbiParameters, encodeFunctionData, parseAbi, type Hex } from 'viem'
+import type { Feed } from '../../src/pure/market/fx-tables.ts'
 import {
   type CallAnswer,
   closedSeconds,
-  type Feed,
   isFxClosed,
   readFeed,
   readRound,
   sequencerFault,
-} from '../../src/pure/market/chainlink.ts'
-import { averageOf, floorDivide, observeCall, virtualReserve } from '../../src/pure/market/usd-prices.ts'
+  averageOf,
+  floorDivide,
+  observeCall,
+  virtualReserve,
+} from '../../src/pure/market/usd-prices.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const NOON_S = Date.UTC(2026, 10, 18, 12) / 1_000

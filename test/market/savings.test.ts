@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import savings from '../../src/tools/market/calculate-fx-savings.ts'
-import { compareIn, pathOf } from '../../src/pure/market/fx-savings.ts'
+import savings, { compareIn, pathOf } from '../../src/tools/market/calculate-fx-savings.ts'
 import { fraction, readDecimal } from '../../src/pure/market/fraction.ts'
 import { runs, SEED } from '../support/counts.ts'
 

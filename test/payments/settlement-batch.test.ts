@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
+import { BATCH_SETTLER } from '../../src/pure/contracts/deployment.ts'
 import { cancelAsPayer, placeSmartWallet, spendElsewhere, transferAsStranger } from '../support/token-acts.ts'
 import { newWallet, startSettlement, until, type SettlementBench } from '../support/settlement.ts'
 

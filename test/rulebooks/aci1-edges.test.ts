@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { keccak256, toBytes } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { validateEdges, readSubject, type SponsorEdge } from '../../src/pure/rulebooks/aci1-edges.ts'
+import { validateEdges, readSubject, type SponsorEdge } from '../../src/pure/rulebooks/aci1.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const NOW_S = 1_795_262_400

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { bytesOfBase64, bytesToHex, isConsistent } from '../../src/pure/log/merkle.ts'
-import { isSignedBy, readCheckpoint, readNote, readVerifierKey, type Checkpoint } from '../../src/pure/log/checkpoint.ts'
+import {
+  bytesToHex,
+  bytesOfBase64,
+  isConsistent,
+  isSignedBy,
+  readCheckpoint,
+  readNote,
+  readVerifierKey,
+  type Checkpoint,
+} from '../../src/pure/log/checkpoint.ts'
 import { treeHash } from '../log/reference-tree.ts'
 
 /** The receipts log as somebody sees it who keeps every checkpoint. */

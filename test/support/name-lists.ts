@@ -3,8 +3,7 @@ import { BUNDLED_ADDRESSES, createScreening, type Screening } from '../../src/pu
 import { snapshotHash } from '../../src/pure/datasets/definition.ts'
 import type { NameListId, NameRow } from '../../src/pure/datasets/sanctions-lists.ts'
 import { once } from '../../src/pure/once.ts'
-import { buildNameIndex } from '../../src/pure/screening/name-index.ts'
-import { buildInSlices, type NameList } from '../../src/pure/screening/screen-name.ts'
+import { buildNameIndex, buildInSlices, type NameList } from '../../src/pure/screening/name-index.ts'
 
 /** Some entries of the SDN list of OFAC and of the list of the UN of 2026-02-27, shortened, as lists of this date. */
 export function excerpt(id: 'ofac_names' | 'un_names', published_at: string): NameList {

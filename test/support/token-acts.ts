@@ -1,7 +1,7 @@
 import { encodeDeployData, encodeFunctionData, parseAbi, parseSignature, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
 import type { Payment } from '../../src/ports/payments.ts'
+import { BATCH_SETTLER } from '../../src/pure/contracts/deployment.ts'
 import type { Anvil } from './anvil.ts'
 import { contract } from './contracts.ts'
 import { authorization, signTransfer, usdcDomain } from './authorization.ts'

@@ -22,9 +22,7 @@ import {
   type ChainRecord,
   type SandboxFiles,
 } from './sandbox-files.ts'
-import { BATCH_SETTLER } from '../../pure/contracts/batch-settler.ts'
-import { DEPOSIT_FACTORY } from '../../pure/contracts/deposit-factory.ts'
-import { DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
+import { DEPOSIT_FACTORY, BATCH_SETTLER, DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
 import { CHANNEL_CONTRACTS, testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { rename, rm, writeFile } from 'node:fs/promises'

@@ -14,8 +14,11 @@ import {
   verifyLogProof,
   type Note,
   type VerifierKey,
+  bytesOfBase64,
+  isConsistent,
+  bytesToHex,
+  hexToBytes,
 } from '../log/checkpoint.ts'
-import { bytesOfBase64, bytesToHex, hexToBytes, isConsistent } from '../log/merkle.ts'
 import { CanonicalError, canonicalText } from '../receipts/canonical.ts'
 import { linkIn, readReceiptHash, resultIn, verifyLink } from '../receipts/chain.ts'
 import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'

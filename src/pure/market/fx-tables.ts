@@ -1,6 +1,5 @@
 import feeds from '../../../data/chainlink-feeds.json' with { type: 'json' }
 import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
-import type { Feed } from './chainlink.ts'
 import { dataDate } from '../datasets/table.ts'
 
 /** Accepted spellings of a currency or token code: as listed, in small letters, or with one capital in front. */
@@ -41,6 +40,16 @@ export type Priced = Exclude<FxSymbol, 'WETH' | 'USD'>
 
 export function pricedAs(symbol: Exclude<FxSymbol, 'USD'>): Priced {
   return symbol === 'WETH' ? 'ETH' : symbol
+}
+
+export interface Feed {
+  address: string
+  description: string
+  decimals: number
+  /** Longest time between two updates. */
+  heartbeat_s: number
+  /** Pauses while foreign exchange is closed. */
+  market_hours: boolean
 }
 
 const FEEDS: ReadonlyMap<string, readonly Feed[]> = Map.groupBy(feeds.rows, ({ symbol }) => symbol)

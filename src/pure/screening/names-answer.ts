@@ -1,8 +1,8 @@
 import { OFAC_LIST_DAYS, ageInDays, type Screening } from '../checks/ofac.ts'
 import { datasetDate } from '../datasets/table.ts'
 import { NAME_LIST_IDS, NAME_LIST_TITLES, type NameListId } from '../datasets/sanctions-lists.ts'
+import { NAME_SCREENING, screenName, type NameCandidate, type NameList, type NameQuery } from './name-index.ts'
 import { readName } from './name-words.ts'
-import { NAME_SCREENING, screenName, type NameCandidate, type NameList, type NameQuery } from './screen-name.ts'
 
 /** The answer about a name: possible matches, the lists that were searched, and those that were not. */
 

@@ -20,8 +20,7 @@ import {
   type SnapshotDifference,
 } from '../../pure/datasets/definition.ts'
 import { NAME_LIST_IDS, type NameRow, type OfacRow } from '../../pure/datasets/sanctions-lists.ts'
-import { buildNameIndex } from '../../pure/screening/name-index.ts'
-import { buildInSlices, type NameList } from '../../pure/screening/screen-name.ts'
+import { buildNameIndex, buildInSlices, type NameList } from '../../pure/screening/name-index.ts'
 import { once } from '../../pure/once.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ActiveSnapshot, DatasetStore, FeedState } from '../../ports/datasets.ts'

@@ -1,3 +1,4 @@
+import { depositAddress } from '../../pure/contracts/deployment.ts'
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import type { StoredInvoice, InvoiceStore, NewInvoice } from '../../ports/invoices.ts'
 import type { Signer, Derivation } from '../../ports/signer.ts'
@@ -36,7 +37,6 @@ import {
 } from './merchant-requests.ts'
 import type { InvoiceWatch } from './watch.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { depositAddress } from '../../pure/contracts/deposit-factory.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 
 export interface InvoiceDeskParts extends CreateParts, ViewParts {

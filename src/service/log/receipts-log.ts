@@ -1,5 +1,7 @@
 import {
   hexToBytes,
+  bytesToHex,
+  concatBytes,
   type Sha256,
   completeNodes,
   emptyRoot,
@@ -14,8 +16,6 @@ import {
   TILE_HASHES,
   type Tile,
   base64Of,
-  bytesToHex,
-  concatBytes,
   consistencySpans,
   inclusionSpans,
   tileWidth,
@@ -24,11 +24,6 @@ import {
   alike,
   isConsistent,
   isCount,
-} from '../../pure/log/merkle.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { LogSigner } from '../../ports/signer.ts'
-import type { ReceiptsLogStore, LogHead, StoredTile, WitnessClient } from '../../ports/receipts-log.ts'
-import {
   checkpointText,
   signatureLine,
   type VerifierKey,
@@ -43,6 +38,9 @@ import {
   readVerifierKey,
   signedTime,
 } from '../../pure/log/checkpoint.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LogSigner } from '../../ports/signer.ts'
+import type { ReceiptsLogStore, LogHead, StoredTile, WitnessClient } from '../../ports/receipts-log.ts'
 import type { Job } from '../jobs/jobs.ts'
 import { LOG_RULES } from '../limits.ts'
 import type { Log } from '../../ports/log.ts'

@@ -1,6 +1,5 @@
 import { CHANNEL_GAS, CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
-import { BATCH_ITEMS_MAX, batchGas } from '../../pure/contracts/batch-settler.ts'
-import { DETERMINISTIC_DEPLOYER, type Deployment } from '../../pure/contracts/deployment.ts'
+import { BATCH_ITEMS_MAX, batchGas, DETERMINISTIC_DEPLOYER, type Deployment } from '../../pure/contracts/deployment.ts'
 import type { Chain, ChainSender, FeesNow, TransactionReceipt } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { GasWallet } from '../../ports/gas-wallet.ts'

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { bytesToHex, hexToBytes, readTilePath } from '../../pure/log/merkle.ts'
-import { logEntry } from '../../pure/log/checkpoint.ts'
+import { bytesToHex, hexToBytes, readTilePath, logEntry } from '../../pure/log/checkpoint.ts'
 import { verifyReceipt } from '../../pure/receipts/verify.ts'
 import { limits, LOG_RULES } from '../../service/limits.ts'
 import type { ReceiptsLog, WitnessEnd } from '../../service/log/receipts-log.ts'

@@ -1,6 +1,15 @@
 import { z } from 'zod'
-import { ACI, gradeAci, nextTier, listEvidence, explainScore } from '../../pure/rulebooks/aci1.ts'
-import { EDGE_REASONS, validateEdges, readSubject, type EdgeFault } from '../../pure/rulebooks/aci1-edges.ts'
+import {
+  ACI,
+  gradeAci,
+  nextTier,
+  listEvidence,
+  explainScore,
+  EDGE_REASONS,
+  validateEdges,
+  readSubject,
+  type EdgeFault,
+} from '../../pure/rulebooks/aci1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 
 const EDGES_MAX = 32
