@@ -1,7 +1,15 @@
-import { isObject, objectsIn } from '../../../pure/is-object.ts'
-import type { Wallet } from '../client/pay/wallets.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
+import {
+  DECLINED,
+  isOnChain,
+  requestAccount,
+  signTypedData,
+  switchChain,
+  transferTypedData,
+  UNKNOWN_CHAIN,
+  walletErrorCode,
+  type Wallet,
+} from '../client/wallets.ts'
 
 /** One entry of the terms of a 402 (x402 version 2, scheme "exact"), as far as a wallet needs it. */
 export interface CallTerms extends WalletToken {
@@ -74,15 +82,13 @@ export function payByCredit(code: string): PaymentAttempt {
 }
 
 /** Asks a wallet of this browser for account, chain and signature: one transfer of exactly this amount (EIP-3009), no gas. */
-export async function payByWallet({ provider, name }: Wallet, terms: CallTerms): Promise<PaymentAttempt> {
-  const chain = `0x${terms.chain_id.toString(16)}`
+export async function payByWallet(wallet: Wallet, terms: CallTerms): Promise<PaymentAttempt> {
+  const { name } = wallet
+  const { chain_id, asset, domain } = terms
   try {
-    const accounts = await provider.request({ method: 'eth_requestAccounts' })
-    const payer: unknown = Array.isArray(accounts) ? accounts[0] : null
-    if (typeof payer !== 'string') return { ok: false, message: `${name} gave no account.` }
-    if ((await provider.request({ method: 'eth_chainId' })) !== chain) {
-      await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: chain }] })
-    }
+    const payer = await requestAccount(wallet)
+    if (payer === null) return { ok: false, message: `${name} gave no account.` }
+    if (!(await isOnChain(wallet, chain_id))) await switchChain(wallet, chain_id)
     const authorization = {
       from: payer,
       to: terms.pay_to,
@@ -91,7 +97,8 @@ export async function payByWallet({ provider, name }: Wallet, terms: CallTerms):
       validBefore: String(Math.floor((performance.timeOrigin + performance.now()) / 1_000) + terms.timeout_s),
       nonce: randomNonce(),
     }
-    const signature = await provider.request({ method: 'eth_signTypedData_v4', params: [payer, typedData(terms, authorization)] })
+    const signature = await signTypedData(wallet, payer, transferTypedData({ ...domain, chain_id, token: asset }, authorization))
+    if (signature === null) return { ok: false, message: didNotSign(name) }
     return { ok: true, headers: paymentHeader(terms, { authorization, signature }) }
   } catch (error) {
     return { ok: false, message: walletMessage(error, name, terms) }
@@ -100,29 +107,19 @@ export async function payByWallet({ provider, name }: Wallet, terms: CallTerms):
 
 /** EIP-1193 and EIP-3085 error codes in words. */
 function walletMessage(error: unknown, name: string, { network_name }: CallTerms): string {
-  const code = isObject(error) ? error['code'] : undefined
-  if (code === 4001) return `You declined in ${name}; nothing was paid.`
-  if (code === 4902) return `${name} does not know the network ${network_name}; add it there, then try again.`
+  const code = walletErrorCode(error)
+  if (code === DECLINED) return `You declined in ${name}; nothing was paid.`
+  if (code === UNKNOWN_CHAIN) return `${name} does not know the network ${network_name}; add it there, then try again.`
+  return didNotSign(name)
+}
+
+function didNotSign(name: string): string {
   return `${name} did not sign. Open it, unlock it, and try again.`
 }
 
 function randomNonce(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
-}
-
-/** EIP-712 JSON for eth_signTypedData_v4. */
-function typedData({ domain, chain_id, asset }: CallTerms, message: Readonly<Record<string, string>>): string {
-  const fields = (text: string) => text.split(', ').map((field) => ({ type: field.split(' ')[0], name: field.split(' ')[1] }))
-  return JSON.stringify({
-    types: {
-      EIP712Domain: fields('string name, string version, uint256 chainId, address verifyingContract'),
-      TransferWithAuthorization: fields('address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce'),
-    },
-    domain: { ...domain, chainId: chain_id, verifyingContract: asset },
-    primaryType: 'TransferWithAuthorization',
-    message,
-  })
 }
 
 function paymentHeader({ accepted }: CallTerms, payload: unknown): Record<string, string> {

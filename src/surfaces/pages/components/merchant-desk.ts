@@ -14,7 +14,7 @@ import {
   type Account,
 } from '../client/merchant/invoices.ts'
 import { usdc } from '../client/pay/record.ts'
-import { discoverWallets, initials, type Wallet } from '../client/pay/wallets.ts'
+import { discoverWallets, initials, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
 import { BankStatement, MerchantInvoices, StateWord } from './merchant-list.ts'
 

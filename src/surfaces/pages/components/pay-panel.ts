@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { waitText } from '../../../pure/duration-text.ts'
 import { isObject } from '../../../pure/is-object.ts'
-import { discoverWallets, type Wallet } from '../client/pay/wallets.ts'
+import { discoverWallets, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
 import {
   callTerms,

@@ -4,7 +4,7 @@ import { isObject } from '../../../pure/is-object.ts'
 import type { Phase, Screen } from '../client/pay/checkout.ts'
 import { requestFault } from '../client/pay/faults.ts'
 import { chainName, isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
-import { initials, type Wallet } from '../client/pay/wallets.ts'
+import { initials, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
 import { CopyButton, usePayLocale, usePayText } from './pay-texts.ts'
 

@@ -1,9 +1,18 @@
 import { csvQuoted, csvText } from '../../../../pure/documents/csv-cell.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
-import { codeOf } from '../pay/faults.ts'
 import { usdc } from '../pay/record.ts'
-import type { Wallet } from '../pay/wallets.ts'
+import {
+  DECLINED,
+  isOnChain,
+  REQUEST_OPEN,
+  requestAccount,
+  signTypedData,
+  switchChain,
+  UNKNOWN_CHAIN,
+  walletErrorCode,
+  type Wallet,
+} from '../wallets.ts'
 
 /** An invoice as the page for merchants shows it. */
 export interface ListedInvoice {
@@ -136,9 +145,8 @@ export async function request(path: string, body: unknown, headers: Record<strin
 /** Asks the wallet for its account. */
 export async function connect(wallet: Wallet): Promise<{ ok: true; account: Account } | { ok: false; message: string }> {
   try {
-    const accounts = await wallet.provider.request({ method: 'eth_requestAccounts' })
-    const first: unknown = Array.isArray(accounts) ? accounts[0] : null
-    if (typeof first === 'string' && /^0x[0-9a-fA-F]{40}$/.test(first)) return { ok: true, account: { address: first, wallet } }
+    const address = await requestAccount(wallet)
+    if (address !== null) return { ok: true, account: { address, wallet } }
     return { ok: false, message: `${wallet.name} shared no account. Choose one in the wallet and try again.` }
   } catch (error) {
     return { ok: false, message: walletMessage(error, wallet.name).message }
@@ -158,9 +166,10 @@ export async function signAndSend({ address, wallet }: Account, answer: Members,
   const { typed_data } = sign
   const { url, body, body_is } = sign['submit']
   try {
-    await switchChain(wallet, typed_data)
-    const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params: [address, JSON.stringify(typed_data)] })
-    if (typeof signature !== 'string') return { ok: false, reason: 'wallet', message: `${wallet.name} returned no signature. Try again.` }
+    const chain_id = isObject(typed_data['domain']) ? typed_data['domain']['chainId'] : undefined
+    if (typeof chain_id === 'number' && !(await isOnChain(wallet, chain_id))) await switchChain(wallet, chain_id)
+    const signature = await signTypedData(wallet, address, typed_data)
+    if (signature === null) return { ok: false, reason: 'wallet', message: `${wallet.name} returned no signature. Try again.` }
     const filled = JSON.parse(JSON.stringify(body).replaceAll('{signature}', signature)) as Members
     const end = await request(pathOf(url), body_is === 'merge_patch' ? { ...original, ...filled } : filled)
     return end.kind === 'ok' ? { ok: true, body: end.body } : { ok: false, reason: 'service', message: refusalText(end) }
@@ -174,25 +183,15 @@ function pathOf(url: unknown): string {
   return URL.parse(textOf(url) ?? '', location.origin)?.pathname ?? '/'
 }
 
-/** Wallets sign typed data of a chain only while they are on it. */
-async function switchChain({ provider }: Wallet, typed_data: Members): Promise<void> {
-  const chain_id = isObject(typed_data['domain']) ? typed_data['domain']['chainId'] : undefined
-  if (typeof chain_id !== 'number') return
-  const chainId = `0x${chain_id.toString(16)}`
-  if ((await provider.request({ method: 'eth_chainId' })) !== chainId) {
-    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] })
-  }
-}
-
 const WALLET_TEXTS: Readonly<Record<number, string>> = {
-  [-32_002]: 'already has an open request. Open the wallet and answer it, then try again.',
-  4902: 'does not have the network of this invoice. Add it in the wallet, then try again.',
+  [REQUEST_OPEN]: 'already has an open request. Open the wallet and answer it, then try again.',
+  [UNKNOWN_CHAIN]: 'does not have the network of this invoice. Add it in the wallet, then try again.',
 }
 
 /** Errors of EIP-1193 and EIP-3085 as texts. */
 function walletMessage(error: unknown, name: string): { message: string; reason: 'declined' | 'wallet' } {
-  const code = codeOf(error)
-  if (code === 4001) return { reason: 'declined', message: `You declined in ${name}. Nothing was signed.` }
+  const code = walletErrorCode(error)
+  if (code === DECLINED) return { reason: 'declined', message: `You declined in ${name}. Nothing was signed.` }
   return { reason: 'wallet', message: `${name} ${WALLET_TEXTS[code ?? 0] ?? 'did not sign. Open it, unlock it, and try again.'}` }
 }
 

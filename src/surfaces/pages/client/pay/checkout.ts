@@ -5,7 +5,7 @@ import type { Live } from './live.ts'
 import type { PayMessages } from './pay-messages.ts'
 import { keepPayment, keptPayment, sendPayment, type Sent } from './send.ts'
 import { askWallet, type SignedPayment } from './sign.ts'
-import type { Wallet } from './wallets.ts'
+import type { Wallet } from '../wallets.ts'
 
 /** Times when this browser signed and sent the current payment, which the record does not contain. Seconds since 1970. */
 export interface Trace {

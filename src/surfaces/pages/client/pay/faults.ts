@@ -1,7 +1,7 @@
 import { textOf, type Members } from '../../../../pure/is-object.ts'
 import { fillMessage, type Messages, type MessageValues } from '../../../../pure/messages.ts'
 import type { PayRecord } from './record.ts'
-import { plainText } from './wallets.ts'
+import { DECLINED, plainText, REQUEST_OPEN, walletErrorCode } from '../wallets.ts'
 
 /** Message of a fault: what went wrong and what to do next. */
 export interface Fault {
@@ -23,26 +23,20 @@ export function faultOf(messages: FaultMessages, id: FaultId, values: MessageVal
 
 /** Refusals of wallets by their code (EIP-1193, EIP-1474, EIP-3085). */
 const WALLET_FAULTS: Readonly<Record<number, FaultId>> = {
-  4001: 'declined',
+  [DECLINED]: 'declined',
   4100: 'not_shared',
   4200: 'cannot_sign',
   [-32_601]: 'cannot_sign',
   4900: 'not_connected',
   4901: 'not_connected',
-  [-32_002]: 'request_open',
+  [REQUEST_OPEN]: 'request_open',
 }
 
 /** Message for an error that a wallet threw. */
 export function walletFault(messages: FaultMessages, error: unknown, wallet: string): Fault {
-  const known = WALLET_FAULTS[codeOf(error) ?? 0]
+  const known = WALLET_FAULTS[walletErrorCode(error) ?? 0]
   const message = plainText(messageOf(error), WORDS_CHARS)
   return faultOf(messages, known ?? (message === '' ? 'wallet_error' : 'wallet_reported'), { wallet, message })
-}
-
-/** Errors of wallets may be plain objects from another realm. */
-export function codeOf(error: unknown): number | null {
-  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
-  return typeof code === 'number' ? code : null
 }
 
 function messageOf(error: unknown): string {

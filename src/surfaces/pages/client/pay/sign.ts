@@ -1,8 +1,17 @@
 import { fillMessage } from '../../../../pure/messages.ts'
-import { codeOf, faultOf, walletFault, type Fault } from './faults.ts'
+import { faultOf, walletFault, type Fault } from './faults.ts'
 import type { PayMessages } from './pay-messages.ts'
 import { chainName, type PayRecord, type Signing } from './record.ts'
-import type { Provider, Wallet } from './wallets.ts'
+import {
+  isOnChain,
+  requestAccount,
+  signTypedData,
+  switchChain,
+  transferTypedData,
+  UNKNOWN_CHAIN,
+  walletErrorCode,
+  type Wallet,
+} from '../wallets.ts'
 
 /** A signed transfer: the request body for the service, and the end of its validity. */
 export interface SignedPayment {
@@ -32,25 +41,25 @@ const BEHIND_S = 600
  * identifies the invoice. No allowance, no other recipient, no gas.
  */
 export async function askWallet(wallet: Wallet, record: PayRecord, signing: Signing, tools: SignTools): Promise<SignEnd> {
-  const { provider, name } = wallet
+  const { name } = wallet
   const { say, messages } = tools
   const { checkout, faults } = messages
   try {
     say(fillMessage(checkout.wallet_account, { wallet: name }))
-    const payer = accountOf(await provider.request({ method: 'eth_requestAccounts' }))
+    const payer = await requestAccount(wallet)
     if (payer === null) return { ok: false, fault: faultOf(faults, 'no_account') }
     if (payer.toLowerCase() === record.merchant.toLowerCase()) return { ok: false, fault: faultOf(faults, 'merchant_pays') }
     const misplaced = await onChain(wallet, record.chain_id, tools)
     if (misplaced !== null) return { ok: false, fault: misplaced }
     say(fillMessage(checkout.wallet_sign, { wallet: name, address: shortAddress(payer) }))
-    return await signature(provider, payer, record, signing, tools)
+    return await signature(wallet, payer, record, signing, tools)
   } catch (error) {
     return { ok: false, fault: walletFault(faults, error, name) }
   }
 }
 
 async function signature(
-  provider: Provider,
+  wallet: Wallet,
   payer: string,
   record: PayRecord,
   signing: Signing,
@@ -66,62 +75,23 @@ async function signature(
     validBefore: String(valid_before_s),
     nonce: signing.nonce,
   }
-  const typed = JSON.stringify(typedData(signing, record.chain_id, authorization))
-  const signed = await provider.request({ method: 'eth_signTypedData_v4', params: [payer, typed] })
-  if (typeof signed !== 'string' || !/^0x(?:[0-9a-fA-F]{2}){64,4096}$/.test(signed))
-    return { ok: false, fault: faultOf(messages.faults, 'no_signature') }
+  const signed = await signTypedData(wallet, payer, transferTypedData({ ...signing, chain_id: record.chain_id }, authorization))
+  if (signed === null) return { ok: false, fault: faultOf(messages.faults, 'no_signature') }
   const body = JSON.stringify({ authorization, signature: signed })
   return { ok: true, signed: { body, payer, nonce: signing.nonce, signed_s: now_s(), valid_before_s } }
 }
 
-/** EIP-712 typed data for `eth_signTypedData_v4`. */
-function typedData({ token, name, version }: Signing, chain_id: number, message: Readonly<Record<string, string>>) {
-  const field = (line: string) => {
-    const [type = '', member = ''] = line.split(' ')
-    return { name: member, type }
-  }
-  return {
-    types: {
-      EIP712Domain: ['string name', 'string version', 'uint256 chainId', 'address verifyingContract'].map(field),
-      TransferWithAuthorization: [
-        'address from',
-        'address to',
-        'uint256 value',
-        'uint256 validAfter',
-        'uint256 validBefore',
-        'bytes32 nonce',
-      ].map(field),
-    },
-    domain: { name, version, chainId: chain_id, verifyingContract: token },
-    primaryType: 'TransferWithAuthorization',
-    message,
-  }
-}
-
-function accountOf(accounts: unknown): string | null {
-  const first: unknown = Array.isArray(accounts) ? accounts[0] : null
-  return typeof first === 'string' && /^0x[0-9a-fA-F]{40}$/.test(first) ? first : null
-}
-
-/** Asks the wallet to switch to the network of the invoice, because wallets sign typed data only for their current one. Null on success. */
-async function onChain({ provider, name }: Wallet, chain_id: number, { say, messages }: SignTools): Promise<Fault | null> {
-  const isThere = async () => chainOf(await provider.request({ method: 'eth_chainId' })) === BigInt(chain_id)
-  if (await isThere()) return null
-  const values = { wallet: name, chain: chainName(chain_id) ?? String(chain_id), chain_id: String(chain_id) }
+/** Has the wallet switch to the network of the invoice. Null on success. */
+async function onChain(wallet: Wallet, chain_id: number, { say, messages }: SignTools): Promise<Fault | null> {
+  if (await isOnChain(wallet, chain_id)) return null
+  const values = { wallet: wallet.name, chain: chainName(chain_id) ?? String(chain_id), chain_id: String(chain_id) }
   say(fillMessage(messages.checkout.wallet_switch, values))
   try {
-    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: `0x${chain_id.toString(16)}` }] })
+    await switchChain(wallet, chain_id)
   } catch (error) {
-    return faultOf(messages.faults, codeOf(error) === UNKNOWN_CHAIN ? 'unknown_network' : 'other_network', values)
+    return faultOf(messages.faults, walletErrorCode(error) === UNKNOWN_CHAIN ? 'unknown_network' : 'other_network', values)
   }
-  return (await isThere()) ? null : faultOf(messages.faults, 'other_network', values)
-}
-
-/** EIP-3085: the wallet does not have the network. */
-const UNKNOWN_CHAIN = 4902
-
-function chainOf(answer: unknown): bigint | null {
-  return typeof answer === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(answer) ? BigInt(answer) : null
+  return (await isOnChain(wallet, chain_id)) ? null : faultOf(messages.faults, 'other_network', values)
 }
 
 /** Shortened address for sentences. */
