@@ -1,4 +1,5 @@
 import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
+import { requestObject } from '../client/json-request.ts'
 import {
   DECLINED,
   isOnChain,
@@ -63,15 +64,9 @@ function readTerms(accepted: Members, token: WalletToken): CallTerms | null {
 
 /** Pays with the test wallet of the sandbox, which the service itself signs for. */
 export async function payByTestWallet(terms: CallTerms): Promise<PaymentAttempt> {
-  try {
-    const body = JSON.stringify({ amount_minor: terms.amount_minor })
-    const response = await fetch('/v1/sandbox/payment', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    const payload: unknown = await response.json()
-    if (response.ok) return { ok: true, headers: paymentHeader(terms, payload) }
-    return { ok: false, message: isObject(payload) ? String(payload['detail']) : 'The test wallet did not sign.' }
-  } catch {
-    return { ok: false, message: 'The service could not be reached.' }
-  }
+  const reply = await requestObject('/v1/sandbox/payment', { amount_minor: terms.amount_minor })
+  if (reply === null) return { ok: false, message: 'The service could not be reached.' }
+  return reply.ok ? { ok: true, headers: paymentHeader(terms, reply.body) } : { ok: false, message: String(reply.body['detail']) }
 }
 
 /** A credit code pays one call; each call has its own idempotency key. */

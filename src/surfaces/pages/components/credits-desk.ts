@@ -1,6 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isObject, objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
+import { objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
+import { requestObject, type ObjectReply } from '../client/json-request.ts'
 import { html } from '../html.ts'
 
 /** Local storage key of the secret with which the code of the next purchase is collected. */
@@ -22,7 +23,7 @@ export function BuyCredit({ packs_usd }: { packs_usd: readonly number[] }) {
       )
     }
     const { nobleCrypto } = await import('../../../pure/receipts/crypto.ts')
-    const answer = await send('/api/credits/checkout', { pack, claim_hash: nobleCrypto.keccak256Hex(secret) })
+    const answer = await requestObject('/api/credits/checkout', { pack, claim_hash: nobleCrypto.keccak256Hex(secret) })
     const url = textOf(answer?.body['url'])
     if (answer?.ok === true && url !== null) location.assign(url)
     else setStatus(errorText(answer))
@@ -67,7 +68,7 @@ export function BoughtCode() {
       }
       claim.current = { session_id, secret }
       while (!ended.signal.aborted) {
-        const answer = await send('/api/credits/code', claim.current)
+        const answer = await requestObject('/api/credits/code', claim.current)
         const state = answer?.ok === true ? textOf(answer.body['status']) : null
         const code = textOf(answer?.body['code'])
         if (state === 'ready' && code !== null) {
@@ -85,7 +86,7 @@ export function BoughtCode() {
     return () => ended.abort()
   }, [])
   const erase = async () => {
-    const answer = await send('/api/credits/code', { ...claim.current, seen: true })
+    const answer = await requestObject('/api/credits/code', { ...claim.current, seen: true })
     if (answer?.ok !== true) return setStatus(errorText(answer))
     localStorage.removeItem(KEPT)
     setBought(bought && { ...bought, erased: true })
@@ -114,7 +115,7 @@ export function CreditBalance() {
     const code = readCreditCode(typed)
     if (code === null) return setStatus('This is not a credit code: a character is missing or wrong. A code starts with ac_.')
     setStatus('Loading …')
-    const answer = await send('/api/credits/balance', null, { 'x-credit': code })
+    const answer = await requestObject('/api/credits/balance', null, { 'x-credit': code })
     if (answer?.ok !== true) return setStatus(errorText(answer))
     setStatus(`${amountText(answer.body, 'available')} left.`)
     setShown(answer.body)
@@ -184,23 +185,6 @@ function decimal(minor: string): string {
   return `${digits.slice(0, -MINOR_DIGITS)}.${digits.slice(-MINOR_DIGITS)}`
 }
 
-interface CreditAnswer {
-  ok: boolean
-  body: Members
-}
-
-/** Null if no readable answer came. */
-async function send(path: string, body: unknown, headers: Record<string, string> = {}): Promise<CreditAnswer | null> {
-  try {
-    const sent = body === null ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const response = await fetch(path, { ...sent, headers: { 'content-type': 'application/json', ...headers } })
-    const answer: unknown = await response.json()
-    return isObject(answer) ? { ok: response.ok, body: answer } : null
-  } catch {
-    return null
-  }
-}
-
-function errorText(answer: CreditAnswer | null): string {
+function errorText(answer: ObjectReply | null): string {
   return answer === null ? 'The service could not be reached.' : (textOf(answer.body['detail']) ?? 'The request was rejected.')
 }

@@ -9,10 +9,10 @@ import {
   type ListedInvoice,
   connect,
   fieldFaults,
-  request,
   signAndSend,
   type Account,
 } from '../client/merchant/invoices.ts'
+import { requestObject } from '../client/json-request.ts'
 import { usdc } from '../client/pay/record.ts'
 import { discoverWallets, initials, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
@@ -168,8 +168,8 @@ function NewInvoice({ account, onCreated, network, test_tokens }: NewInvoiceProp
     if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() }
     setBusy(true)
     setMessage('Creating the invoice …')
-    const answer = await request('/api/invoice/create', body, { 'idempotency-key': sent.current.key })
-    if (answer.kind !== 'ok') {
+    const answer = await requestObject('/api/invoice/create', body, { 'idempotency-key': sent.current.key })
+    if (answer?.ok !== true) {
       setFaults(fieldFaults(answer, FORM_FIELDS))
       setMessage('')
       return setBusy(false)
@@ -266,7 +266,7 @@ function useInvoice(record: Members): ListedInvoice | null {
     if (!open) return
     const timer = setInterval(() => {
       if (document.visibilityState !== 'visible') return
-      void request(`/api/invoice/${id}`, null).then((answer) => answer.kind === 'ok' && setLatest(answer.body))
+      void requestObject(`/api/invoice/${id}`, null).then((answer) => answer?.ok === true && setLatest(answer.body))
     }, REFRESH_MS)
     return () => clearInterval(timer)
   }, [id, open])

@@ -10,10 +10,11 @@ import {
   type InvoicePage,
   type ListedInvoice,
   refusalText,
-  request,
+  UNREACHABLE,
   signAndSend,
   type Account,
 } from '../client/merchant/invoices.ts'
+import { requestObject } from '../client/json-request.ts'
 import { usdc } from '../client/pay/record.ts'
 import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
@@ -173,13 +174,13 @@ function useInvoiceList(account: Account | null, changed: number): InvoiceList {
   }
   const read = async (before: number | null, limit?: number): Promise<InvoicePage | null> => {
     const asked = { merchant, token: token.current, ...(before === null ? {} : { before }), ...(limit === undefined ? {} : { limit }) }
-    const answer = await request(LIST, asked)
-    const found = answer.kind === 'ok' ? readPage(answer.body) : null
+    const answer = await requestObject(LIST, asked)
+    const found = answer?.ok === true ? readPage(answer.body) : null
     if (current.current !== merchant) return null
     if (found !== null && failed.current) setMessage('')
     failed.current = found === null
     if (found !== null) return found
-    if (answer.kind === 'refused' && answer.status === 403) {
+    if (answer?.status === 403) {
       token.current = null
       keepToken(merchant, null)
       setPage(null)
@@ -233,9 +234,9 @@ interface ListActParts {
 function listActs({ account, merchant, take, read, setMessage, setInvoices, setPage, page }: ListActParts) {
   const signed = async (path: string, body: Record<string, unknown>, waiting: string) => {
     if (account === null) return null
-    const asked = await request(path, body)
-    if (asked.kind === 'unreachable') {
-      setMessage(refusalText(asked))
+    const asked = await requestObject(path, body)
+    if (asked === null) {
+      setMessage(UNREACHABLE)
       return null
     }
     setMessage(waiting)
@@ -309,8 +310,8 @@ export function BankStatement({ account, onConfirmed }: { account: Account | nul
     if (document.length > STATEMENT_CHARS)
       return say(`The file has ${document.length} characters; at most ${STATEMENT_CHARS} are read. Ask your bank for a file of fewer days.`)
     const body = { document, merchant: account.address }
-    const asked = await request(STATEMENT, body)
-    if (asked.kind === 'unreachable') return say(refusalText(asked))
+    const asked = await requestObject(STATEMENT, body)
+    if (asked === null) return say(UNREACHABLE)
     say(`Waiting for ${account.wallet?.name ?? 'the wallet'}: sign the statement.`)
     const end = await signAndSend(account, asked.body, body)
     if (!end.ok) return say(end.message)

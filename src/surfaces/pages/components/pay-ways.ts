@@ -1,7 +1,7 @@
 import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isObject } from '../../../pure/is-object.ts'
 import type { Phase, Screen } from '../client/pay/checkout.ts'
+import { requestObject } from '../client/json-request.ts'
 import { requestFault } from '../client/pay/faults.ts'
 import { chainName, isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
 import { initials, type Wallet } from '../client/wallets.ts'
@@ -256,13 +256,13 @@ export function HashForm({ record, screen, onRecord }: HashFormProps) {
   const check = async (tx_hash: string) => {
     screen.trouble(null)
     screen.say(text('looking_up'))
-    const answer = await postHash(record.invoice_id, tx_hash)
+    const reply = await requestObject(`/api/invoice/${record.invoice_id}/transactions`, { tx_hash })
     screen.say('')
-    if (answer === null) return setFault(text('unreachable'))
-    const found = readRecord(answer)
-    if (found === null) return screen.trouble(isObject(answer) ? requestFault(messages.faults, answer) : null)
+    if (reply === null) return setFault(text('unreachable'))
+    const found = readRecord(reply.body)
+    if (found === null) return screen.trouble(requestFault(messages.faults, reply.body))
     onRecord(found)
-    if (isObject(answer) && answer['transaction_found'] === false) return setFault(text('not_in_block'))
+    if (reply.body['transaction_found'] === false) return setFault(text('not_in_block'))
     if (found.payments.some((one) => one.tx_hash === tx_hash.toLowerCase())) return screen.say(text('found'))
     setFault(`${text('no_payment_found')} ${text(transferRule(found))}`)
   }
@@ -295,15 +295,4 @@ export function HashForm({ record, screen, onRecord }: HashFormProps) {
       <p class="send"><button type="submit">${text('check_payment')}</button></p>
     </form>
   </details>`
-}
-
-async function postHash(invoice_id: string, tx_hash: string): Promise<unknown> {
-  try {
-    const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ tx_hash })
-    const response = await fetch(`/api/invoice/${invoice_id}/transactions`, { method: 'POST', headers, body, cache: 'no-store' })
-    return await response.json()
-  } catch {
-    return null
-  }
 }

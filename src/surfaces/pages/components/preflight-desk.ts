@@ -224,7 +224,7 @@ function readResult(
   text: string,
 ): { shown: Shown; status: string; marks: readonly Mark[] } {
   if (sent.kind === 'unreachable') return { shown: { kind: 'unreachable' }, status: 'The service could not be reached.', marks: [] }
-  const answer = parsed(sent.text) ?? {}
+  const { answer } = sent
   const report = sent.ok ? readReport(answer) : null
   if (report === null) {
     const paths = objectsIn(answer['errors']).flatMap(({ pointer }) => /^\/document(.*)$/s.exec(String(pointer))?.[1] ?? [])
@@ -259,15 +259,6 @@ function inOrder(report: Report, ranges: ReadonlyMap<string, { start: number }>)
   const at = ({ path }: Finding) => ranges.get(path)?.start ?? 0
   const rank = ({ severity }: Finding) => (severity === 'error' ? 0 : 1)
   return { ...report, findings: report.findings.toSorted((one, other) => rank(one) - rank(other) || at(one) - at(other)) }
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 function ShownFindings({ shown, parts, show }: { shown: Shown; parts: readonly RulePart[]; show: (mark: Mark) => void }): VNode {

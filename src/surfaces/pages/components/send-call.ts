@@ -1,6 +1,5 @@
-import { isObject } from '../../../pure/is-object.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import { isObject, type Members } from '../../../pure/is-object.ts'
+import { parsedObject, requestJson } from '../client/json-request.ts'
 
 export type CallReply =
   | { kind: 'answer'; body: Members; text: string }
@@ -12,18 +11,16 @@ export type CallReply =
 
 /** Calls a tool. `input` is JSON text, `headers` carry a payment or a credit code. */
 async function sendCall(tool: string, input: string, headers: Readonly<Record<string, string>> = {}): Promise<CallReply> {
-  const reply = await post(`/v1/tools/${tool}/call`, `{"input":${input}}`, headers)
+  const reply = await requestJson(`/v1/tools/${tool}/call`, `{"input":${input}}`, headers)
   if (reply === null) return { kind: 'nothing', message: 'The service could not be reached. It may be stopped, or this device is offline.' }
-  const { response, text } = reply
-  const read = parsed(text)
-  if (read === null) return { kind: 'nothing', message: `The service answered with status ${response.status} and no JSON.` }
-  if (response.status === 402) {
-    const wait = response.headers.get('retry-after')
-    const terms = parsed(fromBase64(response.headers.get('payment-required') ?? '')) ?? {}
-    return { kind: 'payment', problem: read, terms, wait_s: wait === null ? null : Number(wait) }
+  const { ok, status, headers: received, retry_after_s, text, body } = reply
+  if (body === null) return { kind: 'nothing', message: `The service answered with status ${status} and no JSON.` }
+  if (status === 402) {
+    const terms = parsedObject(fromBase64(received.get('payment-required') ?? '')) ?? {}
+    return { kind: 'payment', problem: body, terms, wait_s: retry_after_s }
   }
-  if (response.ok && isObject(read['result']) && isObject(read['receipt'])) return { kind: 'answer', body: read, text }
-  return { kind: 'problem', problem: read }
+  if (ok && isObject(body['result']) && isObject(body['receipt'])) return { kind: 'answer', body, text }
+  return { kind: 'problem', problem: body }
 }
 
 /** Seconds between two attempts while a payment settles, and how many. */
@@ -44,29 +41,6 @@ function isPending(reply: CallReply): boolean {
   return reply.kind === 'problem' && reply.problem['code'] === 'PAYMENT_PENDING'
 }
 
-/** The response and its text; null when none arrived completely. */
-async function post(
-  path: string,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<{ response: Response; text: string } | null> {
-  try {
-    const response = await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
-    return { response, text: await response.text() }
-  } catch {
-    return null
-  }
-}
-
 function fromBase64(text: string): string {
   return new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)))
-}
-
-function parsed(text: string): Members | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }

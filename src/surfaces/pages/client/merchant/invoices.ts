@@ -2,6 +2,7 @@ import { csvQuoted, csvText } from '../../../../pure/documents/csv-cell.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
 import { usdc } from '../pay/record.ts'
+import { requestObject, type ObjectReply } from '../json-request.ts'
 import {
   DECLINED,
   isOnChain,
@@ -125,22 +126,8 @@ export interface Account {
   wallet: Wallet | null
 }
 
-/** Answer of the service; `unreachable` if none came. */
-export type MerchantAnswer = { kind: 'ok' | 'refused'; status: number; body: Members } | { kind: 'unreachable' }
-
 /** Result of a request that the wallet signs. */
 export type SignedAnswer = { ok: true; body: Members } | { ok: false; message: string; reason: 'declined' | 'wallet' | 'service' }
-
-export async function request(path: string, body: unknown, headers: Record<string, string> = {}): Promise<MerchantAnswer> {
-  const sent = body === null ? {} : { method: 'POST', body: JSON.stringify(body) }
-  try {
-    const response = await fetch(path, { ...sent, headers: { 'content-type': 'application/json', ...headers }, cache: 'no-store' })
-    const answer: unknown = await response.json()
-    return isObject(answer) ? { kind: response.ok ? 'ok' : 'refused', status: response.status, body: answer } : { kind: 'unreachable' }
-  } catch {
-    return { kind: 'unreachable' }
-  }
-}
 
 /** Asks the wallet for its account. */
 export async function connect(wallet: Wallet): Promise<{ ok: true; account: Account } | { ok: false; message: string }> {
@@ -161,7 +148,7 @@ export async function signAndSend({ address, wallet }: Account, answer: Members,
   const { sign } = answer
   if (wallet === null) return { ok: false, reason: 'wallet', message: 'Connect the wallet of this address to sign.' }
   if (!isObject(sign) || !isObject(sign['typed_data']) || !isObject(sign['submit'])) {
-    return { ok: false, reason: 'service', message: refusalText({ kind: 'refused', status: 0, body: answer }) }
+    return { ok: false, reason: 'service', message: problemText(answer) }
   }
   const { typed_data } = sign
   const { url, body, body_is } = sign['submit']
@@ -171,8 +158,8 @@ export async function signAndSend({ address, wallet }: Account, answer: Members,
     const signature = await signTypedData(wallet, address, typed_data)
     if (signature === null) return { ok: false, reason: 'wallet', message: `${wallet.name} returned no signature. Try again.` }
     const filled = JSON.parse(JSON.stringify(body).replaceAll('{signature}', signature)) as Members
-    const end = await request(pathOf(url), body_is === 'merge_patch' ? { ...original, ...filled } : filled)
-    return end.kind === 'ok' ? { ok: true, body: end.body } : { ok: false, reason: 'service', message: refusalText(end) }
+    const end = await requestObject(pathOf(url), body_is === 'merge_patch' ? { ...original, ...filled } : filled)
+    return end?.ok === true ? { ok: true, body: end.body } : { ok: false, reason: 'service', message: refusalText(end) }
   } catch (error) {
     return { ok: false, ...walletMessage(error, wallet.name) }
   }
@@ -195,18 +182,23 @@ function walletMessage(error: unknown, name: string): { message: string; reason:
   return { reason: 'wallet', message: `${name} ${WALLET_TEXTS[code ?? 0] ?? 'did not sign. Open it, unlock it, and try again.'}` }
 }
 
-export function refusalText(answer: MerchantAnswer): string {
-  if (answer.kind === 'unreachable') return 'The service could not be reached. Check your connection and try again.'
-  return textOf(answer.body['detail']) ?? textOf(answer.body['title']) ?? 'The request was refused.'
+export const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
+
+export function refusalText(reply: ObjectReply | null): string {
+  return reply === null ? UNREACHABLE : problemText(reply.body)
+}
+
+function problemText(problem: Members): string {
+  return textOf(problem['detail']) ?? textOf(problem['title']) ?? 'The request was refused.'
 }
 
 /** Messages of a refused form by the name of the field; those of no field of the form are in `form`. */
-export function fieldFaults(answer: MerchantAnswer, fields: readonly string[]): { fields: Record<string, string>; form: string } {
-  if (answer.kind === 'unreachable') return { fields: {}, form: refusalText(answer) }
+export function fieldFaults(reply: ObjectReply | null, fields: readonly string[]): { fields: Record<string, string>; form: string } {
+  if (reply === null) return { fields: {}, form: UNREACHABLE }
   const found: Record<string, string> = {}
-  for (const { pointer, message } of objectsIn(answer.body['errors'])) {
+  for (const { pointer, message } of objectsIn(reply.body['errors'])) {
     const name = (textOf(pointer) ?? '').slice(1)
     if (fields.includes(name)) found[name] ??= textOf(message) ?? ''
   }
-  return { fields: found, form: Object.keys(found).length > 0 ? '' : refusalText(answer) }
+  return { fields: found, form: Object.keys(found).length > 0 ? '' : problemText(reply.body) }
 }

@@ -1,4 +1,5 @@
 import { isObject, type Members } from '../../../../pure/is-object.ts'
+import { requestJson } from '../json-request.ts'
 import { KEPT } from './record.ts'
 import type { SignedPayment } from './sign.ts'
 
@@ -25,23 +26,14 @@ const WAIT_MAX_S = 60
 
 /** Sends a signed payment to the service. Idempotent: the same payment gets the same answer. */
 export async function sendPayment(path: string, { body }: SignedPayment): Promise<Sent> {
-  try {
-    const response = await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body, cache: 'no-store' })
-    const answer: unknown = await response.json()
-    if (response.status === 200) return { kind: 'paid' }
-    if (!isObject(answer)) return { kind: 'lost' }
-    const code = String(answer['code'])
-    const wait_s = waitOf(response.headers.get('retry-after'))
-    const temporary = TEMPORARY.has(code) || (response.status === 429 && wait_s <= WAIT_MAX_S)
-    if (!temporary) return { kind: 'refused', problem: answer }
-    return { kind: 'again', wait_s: Math.min(wait_s, WAIT_MAX_S), sent: code === 'PAYMENT_PENDING' }
-  } catch {
-    return { kind: 'lost' }
-  }
-}
-
-function waitOf(header: string | null): number {
-  return header !== null && /^\d{1,6}$/.test(header) ? Math.max(1, Number(header)) : WAIT_S
+  const reply = await requestJson(path, body)
+  if (reply === null || reply.body === null) return { kind: 'lost' }
+  if (reply.status === 200) return { kind: 'paid' }
+  const code = String(reply.body['code'])
+  const wait_s = reply.retry_after_s === null ? WAIT_S : Math.max(1, reply.retry_after_s)
+  const temporary = TEMPORARY.has(code) || (reply.status === 429 && wait_s <= WAIT_MAX_S)
+  if (!temporary) return { kind: 'refused', problem: reply.body }
+  return { kind: 'again', wait_s: Math.min(wait_s, WAIT_MAX_S), sent: code === 'PAYMENT_PENDING' }
 }
 
 /** Stores a signed payment across reloads, so that the payer does not sign twice after a lost connection. */

@@ -1,8 +1,11 @@
+import type { Members } from '../../../../pure/is-object.ts'
+import { requestJson } from '../json-request.ts'
+
 /** State of a request: `waiting` after a 429, `checking` while it is in flight, then its result. */
 export type Sent =
   | { kind: 'checking' }
   | { kind: 'waiting'; wait_s: number }
-  | { kind: 'answered'; body: string; ok: boolean; text: string }
+  | { kind: 'answered'; ok: boolean; answer: Members }
   | { kind: 'unreachable' }
 
 /** Quiet before a text is sent, and time between two of them: a client has sixty a minute. */
@@ -66,13 +69,8 @@ export class Sender {
 }
 
 async function post(body: string): Promise<Sent | { retry_after_s: number }> {
-  try {
-    const response = await fetch('/v1/protocols/check', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    const text = await response.text()
-    if (response.status !== 429) return { kind: 'answered', body, ok: response.ok, text }
-    const wait = Number(response.headers.get('retry-after'))
-    return { retry_after_s: Number.isSafeInteger(wait) && wait > 0 ? wait : FALLBACK_WAIT_S }
-  } catch {
-    return { kind: 'unreachable' }
-  }
+  const reply = await requestJson('/v1/protocols/check', body)
+  if (reply === null) return { kind: 'unreachable' }
+  if (reply.status !== 429) return { kind: 'answered', ok: reply.ok, answer: reply.body ?? {} }
+  return { retry_after_s: reply.retry_after_s || FALLBACK_WAIT_S }
 }
