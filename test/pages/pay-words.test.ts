@@ -6,7 +6,7 @@ import { INVOICE_EXCEPTIONS, INVOICE_STATES } from '../../src/pure/invoices/stan
 import { serviceFault, walletFault } from '../../src/surfaces/pages/client/pay/faults.ts'
 import { readRecord, usdc } from '../../src/surfaces/pages/client/pay/record.ts'
 import { initials, plainText } from '../../src/surfaces/pages/client/wallets.ts'
-import { PaymentsReceived, PayNotices, PayState, PaySteps } from '../../src/surfaces/pages/components/pay-state.ts'
+import { PaymentsReceived, PayNotices, PayState, PaySteps } from '../../src/surfaces/pages/components/checkout.ts'
 import { PayLocaleContext } from '../../src/surfaces/pages/components/pay-texts.ts'
 import { html } from '../../src/surfaces/pages/html.ts'
 import { localized } from '../../src/surfaces/pages/messages.ts'

@@ -1,7 +1,7 @@
 import { createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import { fillMessage, type MessageValues } from '../../../pure/messages.ts'
-import type { PayMessages } from '../client/pay/pay-messages.ts'
+import type { PayMessages } from '../client/pay/faults.ts'
 import { html } from '../html.ts'
 
 export interface PayLocale {

@@ -1,11 +1,19 @@
-import { type Members } from '../../../../pure/is-object.ts'
-import { isPayable, type PayRecord } from './record.ts'
-import { faultOf, overtakenFault, serviceFault, type Fault } from './faults.ts'
+import { isObject, type Members } from '../../../../pure/is-object.ts'
+import { fillMessage } from '../../../../pure/messages.ts'
+import { requestJson } from '../json-request.ts'
+import {
+  isOnChain,
+  requestAccount,
+  signTypedData,
+  switchChain,
+  transferTypedData,
+  UNKNOWN_CHAIN,
+  walletErrorCode,
+  type Wallet,
+} from '../wallets.ts'
+import { faultOf, overtakenFault, serviceFault, walletFault, type Fault, type PayMessages } from './faults.ts'
 import type { Live } from './live.ts'
-import type { PayMessages } from './pay-messages.ts'
-import { keepPayment, keptPayment, sendPayment, type Sent } from './send.ts'
-import { askWallet, type SignedPayment } from './sign.ts'
-import type { Wallet } from '../wallets.ts'
+import { chainName, isPayable, KEPT, type PayRecord, type Signing } from './record.ts'
 
 /** Times when this browser signed and sent the current payment, which the record does not contain. Seconds since 1970. */
 export interface Trace {
@@ -152,4 +160,149 @@ function pause(seconds: number): Promise<void> {
     const timer = window.setTimeout(go, seconds * 1_000)
     window.addEventListener('online', go)
   })
+}
+
+type Sent =
+  | { kind: 'paid' }
+  /** Pending or not decided yet: send the same payment again after `wait_s`. */
+  | { kind: 'again'; wait_s: number; sent: boolean }
+  | { kind: 'refused'; problem: Members }
+  /** No answer came; the payment may have been accepted. */
+  | { kind: 'lost' }
+
+/** Codes of temporary problems; every other rejection is final. */
+const TEMPORARY = new Set([
+  'STORE_UNAVAILABLE',
+  'SETTLEMENT_UNAVAILABLE',
+  'VERIFICATION_BUSY',
+  'UPSTREAM_RPC_UNAVAILABLE',
+  'PAYMENT_PENDING',
+  'INTERNAL_ERROR',
+])
+const WAIT_S = 2
+/** A longer wait is a daily limit and counts as a rejection. */
+const WAIT_MAX_S = 60
+
+/** Sends a signed payment to the service. Idempotent: the same payment gets the same answer. */
+async function sendPayment(path: string, { body }: SignedPayment): Promise<Sent> {
+  const reply = await requestJson(path, body)
+  if (reply === null || reply.body === null) return { kind: 'lost' }
+  if (reply.status === 200) return { kind: 'paid' }
+  const code = String(reply.body['code'])
+  const wait_s = reply.retry_after_s === null ? WAIT_S : Math.max(1, reply.retry_after_s)
+  const temporary = TEMPORARY.has(code) || (reply.status === 429 && wait_s <= WAIT_MAX_S)
+  if (!temporary) return { kind: 'refused', problem: reply.body }
+  return { kind: 'again', wait_s: Math.min(wait_s, WAIT_MAX_S), sent: code === 'PAYMENT_PENDING' }
+}
+
+/** Stores a signed payment across reloads, so that the payer does not sign twice after a lost connection. */
+function keepPayment(invoice_id: string, signed: SignedPayment | null): void {
+  try {
+    if (signed === null) sessionStorage.removeItem(KEPT + invoice_id)
+    else sessionStorage.setItem(KEPT + invoice_id, JSON.stringify(signed))
+  } catch {
+    // Storage may be blocked; the payment is then kept only while the page is open.
+  }
+}
+
+function keptPayment(invoice_id: string): SignedPayment | null {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(KEPT + invoice_id) ?? 'null')
+    return isSigned(kept) ? kept : null
+  } catch {
+    return null
+  }
+}
+
+function isSigned(value: unknown): value is SignedPayment {
+  if (!isObject(value)) return false
+  const { body, payer, nonce, signed_s, valid_before_s } = value
+  const texts = [body, payer, nonce].every((one) => typeof one === 'string')
+  return texts && typeof signed_s === 'number' && typeof valid_before_s === 'number'
+}
+
+/** A signed transfer: the request body for the service, and the end of its validity. */
+interface SignedPayment {
+  body: string
+  payer: string
+  nonce: string
+  signed_s: number
+  valid_before_s: number
+}
+
+type SignEnd = { ok: true; signed: SignedPayment } | { ok: false; fault: Fault }
+
+/** `say` shows what the wallet waits for; `now_s` is the time of the service. */
+interface SignTools {
+  say(words: string): void
+  now_s(): number
+  messages: PayMessages
+}
+
+/** Validity of a signature in seconds. */
+const VALID_S = 900
+/** `validAfter` lies this far in the past, because the clock of the chain may be behind. */
+const BEHIND_S = 600
+
+/**
+ * Asks the wallet for its account, the right network and one signature: an EIP-3009 transfer of the amount due to the merchant, whose nonce
+ * identifies the invoice. No allowance, no other recipient, no gas.
+ */
+async function askWallet(wallet: Wallet, record: PayRecord, signing: Signing, tools: SignTools): Promise<SignEnd> {
+  const { name } = wallet
+  const { say, messages } = tools
+  const { checkout, faults } = messages
+  try {
+    say(fillMessage(checkout.wallet_account, { wallet: name }))
+    const payer = await requestAccount(wallet)
+    if (payer === null) return { ok: false, fault: faultOf(faults, 'no_account') }
+    if (payer.toLowerCase() === record.merchant.toLowerCase()) return { ok: false, fault: faultOf(faults, 'merchant_pays') }
+    const misplaced = await onChain(wallet, record.chain_id, tools)
+    if (misplaced !== null) return { ok: false, fault: misplaced }
+    say(fillMessage(checkout.wallet_sign, { wallet: name, address: shortAddress(payer) }))
+    return await signature(wallet, payer, record, signing, tools)
+  } catch (error) {
+    return { ok: false, fault: walletFault(faults, error, name) }
+  }
+}
+
+async function signature(
+  wallet: Wallet,
+  payer: string,
+  record: PayRecord,
+  signing: Signing,
+  { now_s, messages }: SignTools,
+): Promise<SignEnd> {
+  const from_s = now_s()
+  const valid_before_s = from_s + VALID_S
+  const authorization = {
+    from: payer,
+    to: record.merchant,
+    value: String(record.due_minor),
+    validAfter: String(from_s - BEHIND_S),
+    validBefore: String(valid_before_s),
+    nonce: signing.nonce,
+  }
+  const signed = await signTypedData(wallet, payer, transferTypedData({ ...signing, chain_id: record.chain_id }, authorization))
+  if (signed === null) return { ok: false, fault: faultOf(messages.faults, 'no_signature') }
+  const body = JSON.stringify({ authorization, signature: signed })
+  return { ok: true, signed: { body, payer, nonce: signing.nonce, signed_s: now_s(), valid_before_s } }
+}
+
+/** Has the wallet switch to the network of the invoice. Null on success. */
+async function onChain(wallet: Wallet, chain_id: number, { say, messages }: SignTools): Promise<Fault | null> {
+  if (await isOnChain(wallet, chain_id)) return null
+  const values = { wallet: wallet.name, chain: chainName(chain_id) ?? String(chain_id), chain_id: String(chain_id) }
+  say(fillMessage(messages.checkout.wallet_switch, values))
+  try {
+    await switchChain(wallet, chain_id)
+  } catch (error) {
+    return faultOf(messages.faults, walletErrorCode(error) === UNKNOWN_CHAIN ? 'unknown_network' : 'other_network', values)
+  }
+  return (await isOnChain(wallet, chain_id)) ? null : faultOf(messages.faults, 'other_network', values)
+}
+
+/** Shortened address for sentences. */
+function shortAddress(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`
 }

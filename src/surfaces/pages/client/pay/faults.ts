@@ -91,3 +91,6 @@ export function requestFault(messages: FaultMessages, problem: Members): Fault {
   const values = { title: textOf(problem['title']) ?? '', detail: textOf(problem['detail']) ?? '' }
   return faultOf(messages, problem['retryable'] === true ? 'request_refused_for_now' : 'request_refused', values)
 }
+
+/** Messages that the checkout needs in the browser. */
+export type PayMessages = Omit<Messages, 'pdf' | 'language'>
