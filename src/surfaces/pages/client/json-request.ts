@@ -38,7 +38,7 @@ export async function requestJson(
   }
 }
 
-/** Posts a value, or reads with GET when it is null. An answer that is no object counts as none. */
+/** Posts a value, or reads with GET when it is null. An answer of another kind counts as none. */
 export async function requestObject(path: string, value: unknown, headers?: Readonly<Record<string, string>>): Promise<ObjectReply | null> {
   const reply = await requestJson(path, value === null ? null : JSON.stringify(value), headers)
   return reply === null || reply.body === null ? null : { ...reply, body: reply.body }
