@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { COUNTRIES } from '../../src/pure/checks/countries.ts'
-import { disposableDomain, freeMailDomain, readVendorDomain } from '../../src/pure/checks/domains.ts'
+import { readVendorDomain } from '../../src/pure/checks/domains.ts'
 import { readPostalAddress } from '../../src/pure/checks/jurisdictions.ts'
 import {
+  disposableDomain,
+  freeMailDomain,
   type CounterpartyFactor,
   counterpartyRisk,
   domainAge,

@@ -4,8 +4,16 @@ import { test } from 'node:test'
 import type { NameRow } from '../../src/pure/datasets/sanctions-lists.ts'
 import { bundledScreening } from '../../src/pure/checks/ofac.ts'
 import { answerName } from '../../src/pure/screening/names-answer.ts'
-import { foldSpelling, readName } from '../../src/pure/screening/name-words.ts'
-import { Dictionary, foldWord, isOneEdit, jaroWinkler, wordSimilarity, type FoldedWord } from '../../src/pure/screening/similarity.ts'
+import { readName } from '../../src/pure/screening/name-words.ts'
+import {
+  foldSpelling,
+  Dictionary,
+  foldWord,
+  isOneEdit,
+  jaroWinkler,
+  wordSimilarity,
+  type FoldedWord,
+} from '../../src/pure/screening/similarity.ts'
 import { decodeInput } from '../../src/service/catalogue/decode.ts'
 import { SourceDown } from '../../src/service/catalogue/define.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'

@@ -9,12 +9,11 @@ import {
   ExactSum,
   isDecimalText,
   isSumText,
-  toMinorUnits,
   scaled,
   TextSet,
 } from '../../src/pure/documents/iso20022/accumulators.ts'
 import { printableValue } from '../../src/pure/documents/iso20022/rules.ts'
-import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
+import { toMinorUnits, validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { camtMessage, pacsMessage, painMessage } from '../support/iso20022-messages.ts'
 import { mutated, MUTATION } from '../support/xml-mutations.ts'

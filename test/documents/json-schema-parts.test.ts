@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { resolveUri } from '../../src/pure/documents/json-schema/load.ts'
 import { isMultipleOf } from '../../src/pure/documents/json-schema/rules-assertions.ts'
 import { Budget } from '../../src/pure/documents/json-schema/schema-model.ts'
 import { compilePattern } from '../../src/pure/documents/json-schema/pattern.ts'
-import { resolveUri } from '../../src/pure/documents/json-schema/json.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const plenty = new Budget(Infinity)

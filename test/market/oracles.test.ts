@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { encodeAbiParameters, encodeFunctionData, parseAbi, type Hex } from 'viem'
-import type { Feed } from '../../src/pure/market/fx-tables.ts'
 import {
+  type Feed,
   type CallAnswer,
   closedSeconds,
   isFxClosed,

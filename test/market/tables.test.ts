@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { concat, encodeAbiParameters, getContractAddress, keccak256, type Hex } from 'viem'
 import { CRYPTO_SYMBOLS, cryptoAsset, nearCryptoSymbols, nearWords } from '../../src/pure/market/crypto-symbols.ts'
-import { CURRENCIES, currency, feedsOf, fxSymbol, FX_SYMBOLS, poolOf, pricedAs, SEQUENCER_FEED } from '../../src/pure/market/fx-tables.ts'
+import { CURRENCIES, currency, fxSymbol, FX_SYMBOLS, pricedAs } from '../../src/pure/market/fx-tables.ts'
 import { coinbase, coingecko, kraken } from '../../src/adapters/prices/public-apis.ts'
 import chainlink from '../../data/chainlink-feeds.json' with { type: 'json' }
 import symbols from '../../data/crypto-symbols.json' with { type: 'json' }
+import { feedsOf, poolOf, SEQUENCER_FEED } from '../../src/pure/market/usd-prices.ts'
 
 test('symbols: at least sixty, each meaning one asset, each with two sources', () => {
   assert.ok(symbols.rows.length >= 60)

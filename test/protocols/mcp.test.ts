@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isUri, isUriTemplate } from '../../src/pure/protocols/kit/url.ts'
+import { isUri } from '../../src/pure/protocols/kit/url.ts'
+import { isUriTemplate } from '../../src/pure/protocols/mcp/rules-results.ts'
 import { ACP_CLEAN } from './acp-clean.ts'
 import { all, checkText, codesOf, drop, literally, protocolSuite, set } from './harness.ts'
 import { MCP_CASES } from './mcp-cases.ts'

@@ -2,16 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import {
-  premiumOf,
-  readEntry,
-  underwriterAddress,
-  underwriterId,
-  coverageMinor,
-  issuePolicy,
-  standing,
-} from '../../src/pure/rulebooks/pol1-registry.ts'
+import { premiumOf, readEntry, underwriterAddress, underwriterId, coverageMinor, standing } from '../../src/pure/rulebooks/pol1-registry.ts'
 import { verifyPolicy, type Policy } from '../../src/pure/rulebooks/pol1.ts'
+import { issuePolicy } from '../../src/tools/insurance/bind-insurance-policy.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedRegistrar } from '../support/fixed-registrar.ts'
 import { insurer } from '../support/insurer.ts'

@@ -183,28 +183,6 @@ export const FREE_MAIL_DOMAINS = referenceTable(
   domainSet,
 )
 
-/**
- * Returns the listed domain of disposable mailboxes: the domain itself or one of its parents, never a substring. Null when
- * there is none. Errs towards null: new ones appear daily.
- */
-export function disposableDomain(domain: string): string | null {
-  return ancestor(domain, DISPOSABLE_DOMAINS.view())
-}
-
-/** Returns the listed domain of a provider of free mailboxes, or null. */
-export function freeMailDomain(domain: string): string | null {
-  return ancestor(domain, FREE_MAIL_DOMAINS.view())
-}
-
-function ancestor(domain: string, listed: ReadonlySet<string>): string | null {
-  let rest = domain
-  while (rest.includes('.')) {
-    if (listed.has(rest)) return rest
-    rest = rest.slice(rest.indexOf('.') + 1)
-  }
-  return null
-}
-
 interface RdapServer {
   tld: string
   url: string

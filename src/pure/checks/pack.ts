@@ -3,16 +3,7 @@ import type { Check } from './verdict.ts'
 import type { BicFacts } from './bic.ts'
 import { COUNTRIES, sanctionsHint } from './countries.ts'
 import type { IbanFacts } from './iban.ts'
-import { banksWith, ibanCountry, taxedWith } from './same-country.ts'
-import type { UaeTrnFacts } from './uae-trn.ts'
-import type { GstinFacts } from './gstin.ts'
-import type { PanFacts } from './pan.ts'
-import type { UpiVpaFacts } from './upi-vpa.ts'
-import type { CnpjFacts } from './cnpj.ts'
-import type { RfcFacts } from './rfc.ts'
-import type { CompanyNumberFacts } from './company-number.ts'
-import type { LeiFacts } from './lei.ts'
-import type { VatFacts } from './vat.ts'
+import { banksWith, ibanCountry } from './same-country.ts'
 
 /** Headlines of every pack of checks. */
 export const PACK_HEADLINES: readonly HeadlineRule[] = [
@@ -59,7 +50,7 @@ export function missingFieldIssues(fields: readonly string[], input: Readonly<Re
 }
 
 /** Facts of a value that is not invalid; cross findings look at nothing else. */
-function usableFacts<Facts>(check: Check<Facts> | null): Facts | null {
+export function usableFacts<Facts>(check: Check<Facts> | null): Facts | null {
   return check === null || check.verdict === 'invalid' ? null : check.facts
 }
 
@@ -197,123 +188,3 @@ export const HOME_REGIONS = {
     has_ibans: true,
   },
 } as const satisfies Record<string, HomeRegion>
-
-/** Reports the TIN inside the number, by which invoices reach the supplier over Peppol. */
-export function trnFindings(trn: Check<UaeTrnFacts> | null): CrossFinding[] {
-  const facts = usableFacts(trn)
-  if (facts === null) return []
-  const message = `The first ten digits are the TIN ${facts.tin}; an invoice that names another TIN or Peppol id than ${facts.peppol_participant_id} is not this supplier’s.`
-  return [{ code: 'trn_holds_tin', fields: ['trn'], severity: 'info', message }]
-}
-
-/** Compares GSTIN, PAN and UPI address of one Indian supplier. */
-export function indiaFindings(
-  gstin: Check<GstinFacts> | null,
-  pan: Check<PanFacts> | null,
-  vpa: Check<UpiVpaFacts> | null,
-): CrossFinding[] {
-  const registration = usableFacts(gstin)
-  const address = usableFacts(vpa)
-  return [
-    ...(registration !== null && pan !== null && pan.valid ? panFindings(registration, pan.normalized) : []),
-    ...(registration === null ? [] : registrationFindings(registration)),
-    ...(address === null ? [] : addressFindings(address)),
-  ]
-}
-
-function panFindings({ pan: inside, kind }: GstinFacts, pan: string): CrossFinding[] {
-  const fields = ['gstin', 'pan']
-  if (inside === null) {
-    const message = `A GSTIN of this kind (${kind}) contains no PAN, so the two cannot be compared.`
-    return [{ code: 'gstin_without_pan', fields, severity: 'warning', message }]
-  }
-  if (inside === pan) return [{ code: 'pan_in_gstin', fields, severity: 'info', message: 'The GSTIN contains this PAN.' }]
-  const message = `The GSTIN contains another PAN, ${inside}: they belong to different taxpayers.`
-  return [{ code: 'pan_not_in_gstin', fields, severity: 'fatal', message }]
-}
-
-function registrationFindings({ kind, state_code, state_name }: GstinFacts): CrossFinding[] {
-  const fields = ['gstin']
-  if (kind === 'oidar' || kind === 'non_resident') {
-    const message = 'The registration is that of a supplier abroad; an Indian account or UPI address would be unusual.'
-    return [{ code: 'gstin_of_foreign_supplier', fields, severity: 'warning', message }]
-  }
-  if (kind === 'uin') {
-    const message = 'A UIN is given to embassies and bodies of the United Nations for refunds; they do not sell under it.'
-    return [{ code: 'gstin_of_no_supplier', fields, severity: 'warning', message }]
-  }
-  return [{ code: 'gstin_state', fields, severity: 'info', message: `Registered in ${state_name} (${state_code}).` }]
-}
-
-function addressFindings({ handle, handle_status, sebi_category }: UpiVpaFacts): CrossFinding[] {
-  const fields = ['vpa']
-  if (handle_status === 'unknown') {
-    const message = `The partial registry of handles lacks @${handle}: confirm it before you pay.`
-    return [{ code: 'upi_handle_unknown', fields, severity: 'warning', message }]
-  }
-  if (sebi_category === null) return []
-  const message = `A validated handle, given only to intermediaries of SEBI: ${sebi_category}.`
-  return [{ code: 'upi_handle_validated', fields, severity: 'info', message }]
-}
-
-/** Compares CNPJ, RFC and IBAN of one Latin American supplier. */
-export function latamFindings(cnpj: Check<CnpjFacts> | null, rfc: Check<RfcFacts> | null, iban: Check<IbanFacts> | null): CrossFinding[] {
-  const [brazilian, mexican, account] = [usableFacts(cnpj), usableFacts(rfc), usableFacts(iban)]
-  const findings: CrossFinding[] = []
-  if (brazilian !== null && mexican !== null) {
-    const message = 'A Brazilian and a Mexican tax number for one supplier: find out which of the two is paid.'
-    findings.push({ code: 'two_tax_countries', fields: ['cnpj', 'rfc'], severity: 'warning', message })
-  }
-  if (mexican !== null && mexican.generic !== null) {
-    const message = 'A generic RFC is used for the public or for parties abroad and names no supplier.'
-    findings.push({ code: 'rfc_generic', fields: ['rfc'], severity: 'warning', message })
-  }
-  // A Brazilian IBAN begins with the ISPB of the bank, which is the root of the bank's own CNPJ.
-  if (brazilian !== null && account?.country === 'BR' && account.bank_code === brazilian.root) {
-    const message = 'The CNPJ is that of the bank of the account, so it may not be the supplier’s own.'
-    findings.push({ code: 'cnpj_root_is_bank', fields: ['cnpj', 'iban'], severity: 'warning', message })
-  }
-  if (brazilian !== null && !brazilian.is_head_office) {
-    const message = `The CNPJ is that of branch ${brazilian.branch}; the head office has the same root ${brazilian.root}.`
-    findings.push({ code: 'cnpj_of_branch', fields: ['cnpj'], severity: 'info', message })
-  }
-  return findings
-}
-
-interface VendorChecks {
-  iban: Check<IbanFacts> | null
-  lei: Check<LeiFacts> | null
-  vat: Check<VatFacts> | null
-  company: Check<CompanyNumberFacts> | null
-}
-
-/** Prefixes of bodies from abroad on the registers of Companies House; they bank and pay tax at home. */
-const OVERSEAS = new Set(['BR', 'FC', 'NF', 'OE', 'SF'])
-
-/**
- * Compares the countries of the identifiers of one vendor. Firms may well bank or pay tax abroad (inside the single euro payments area an
- * account abroad must not even be refused), so each difference is a reason to ask, never a fault.
- */
-export function vendorFindings({ iban, lei, vat, company }: VendorChecks): CrossFinding[] {
-  const [account, entity, tax, register] = [usableFacts(iban), usableFacts(lei), usableFacts(vat), usableFacts(company)]
-  const findings: CrossFinding[] = []
-  const warn = (code: string, fields: string[], message: string) => findings.push({ code, fields, severity: 'warning', message })
-  const tax_country = tax?.country ?? null
-  if (account !== null && tax !== null && tax_country !== null && !sameCountry(account.country, tax_country))
-    warn('vat_iban_country_mismatch', ['vat_number', 'iban'], `VAT number of ${tax.country_name}, account in ${account.country_name}.`)
-  const british = register !== null && !OVERSEAS.has(register.prefix)
-  if (british && account !== null && account.country !== 'GB')
-    warn('company_iban_country_mismatch', ['company_number', 'iban'], `British company number, account in ${account.country_name}.`)
-  if (british && tax !== null && tax_country !== null && tax_country !== 'GB')
-    warn('company_vat_country_mismatch', ['company_number', 'vat_number'], `British company number, VAT number of ${tax.country_name}.`)
-  if (entity?.legacy_prefix === true) {
-    const message = 'The LEI is older than the scheme of 2012, so its first four characters do not name who issued it.'
-    findings.push({ code: 'lei_legacy_prefix', fields: ['lei'], severity: 'info', message })
-  }
-  return findings
-}
-
-/** Guernsey banks with Britain, Réunion with France; Monaco has its own IBANs but shares the tax of France. */
-function sameCountry(iban_country: string, vat_country: string): boolean {
-  return banksWith(vat_country, iban_country) || taxedWith(iban_country, vat_country)
-}

@@ -8,20 +8,6 @@ const ALIASES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' }
 /** Countries that share the value added tax of another: Monaco that of France, the Isle of Man that of the United Kingdom. */
 const VAT_HOSTS: Readonly<Record<string, string>> = { MC: 'FR', IM: 'GB' }
 
-/** Territories whose postal addresses end with the name of their state as often as with their own. */
-const POSTAL_STATES: Readonly<Record<string, readonly string[]>> = {
-  AU: ['CC', 'CX', 'NF'],
-  CN: ['HK', 'MO'],
-  DK: ['FO', 'GL'],
-  FI: ['AX'],
-  FR: ['BL', 'GF', 'GP', 'MF', 'MQ', 'NC', 'PF', 'PM', 'RE', 'TF', 'WF', 'YT'],
-  GB: ['GG', 'IM', 'JE'],
-  NL: ['AW', 'BQ', 'CW', 'SX'],
-  NO: ['SJ'],
-  NZ: ['TK'],
-  US: ['AS', 'GU', 'MP', 'PR', 'UM', 'VI'],
-}
-
 /** The alpha-2 code in upper case, UK and EL read as GB and GR; null when no country has it. */
 export function alpha2(code: string): string | null {
   const upper = code.toUpperCase()
@@ -32,12 +18,6 @@ export function alpha2(code: string): string | null {
 /** Tests whether an account of a party in one country may have the IBAN of the other: Guernsey banks with GB, Réunion with FR, Åland with FI. */
 export function banksWith(country: string, iban_country: string): boolean {
   return country === iban_country || ibanHost(country) === iban_country
-}
-
-/** Tests whether an address in one country may name the other: Puerto Rico and the USA, Réunion and France. */
-export function addressedWith(country: string, named: string): boolean {
-  const within = (state: string, territory: string) => POSTAL_STATES[state]?.includes(territory) === true
-  return country === named || within(named, country) || within(country, named)
 }
 
 export function taxedWith(country: string, vat_country: string): boolean {

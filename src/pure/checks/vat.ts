@@ -1,15 +1,5 @@
 import { accepts, decimal, expectedCheck, foundCheck, valueAt, type VatLengthRule, type VatScheme } from './vat/calculations.ts'
-import {
-  acceptsValue,
-  applicableSchemes,
-  isAllZero,
-  isValidFor,
-  matchesVatFormat,
-  VAT_BY_LETTERS,
-  VAT_COUNTRIES,
-  VAT_FORMATS_AS_OF,
-  type VatCountry,
-} from './vat/countries.ts'
+import { VAT_BY_LETTERS, VAT_COUNTRIES, type VatCountry, type FormatCharacter } from './vat/countries.ts'
 import { isUnusualSpanish } from './vat/special-rules.ts'
 import { type Change, type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
 import {
@@ -24,6 +14,9 @@ import {
 } from './normalize.ts'
 import { conclude, foreignCharacters, repair } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
+
+/** Date of the formats: VIES, "VAT identification number structure", with NL as since 2020, XI as since 2021, BE as since 2023. */
+const VAT_FORMATS_AS_OF = 'compiled 2026-11-21'
 
 /** Dates of the tables that an answer is read from. */
 export const VAT_DATA_AS_OF = { vat_formats: VAT_FORMATS_AS_OF } as const
@@ -59,7 +52,7 @@ const BELGIUM = VAT_BY_LETTERS.get('BE')
 
 /** Scratch of the synchronous checks below: a whole text, and the number without its prefix. */
 const whole = new Uint8Array(32)
-const values = new Uint8Array(16)
+const checked_values = new Uint8Array(16)
 const BY_PAIR: (VatCountry | undefined)[] = Array.from({ length: 26 * 26 })
 for (const country of VAT_COUNTRIES) for (const prefix of country.prefixes) BY_PAIR[pairIndexOf(prefix)] = country
 
@@ -108,9 +101,9 @@ function quickAnswer(length: number): boolean | null {
   const zeros = country === BELGIUM && length - start === 9 ? 1 : 0
   const digits = length - start + zeros
   if (!country.formats.has(digits) || (start === 3 && whole[2] !== 14)) return null
-  values[0] = 0
-  for (let at = start; at < length; at++) values[at - start + zeros] = whole[at] ?? 0
-  return isValidFor(country, values, digits)
+  checked_values[0] = 0
+  for (let at = start; at < length; at++) checked_values[at - start + zeros] = whole[at] ?? 0
+  return isValidFor(country, checked_values, digits)
 }
 
 /** A number without prefix is accepted as it is; CH must continue with E. */
@@ -146,21 +139,22 @@ function validate(reading: VatReading): Validation<VatFacts> {
   const { country, number } = reading
   const fault = characterFaults(reading) ?? countryFaults(reading)
   if (fault !== null || country === null) return failed(reading, fault ?? [])
-  const length = fillValues(number, values)
+  const length = fillValues(number, checked_values)
   const rule = country.rule.get(length) ?? null
-  if (rule === null || !matchesVatFormat(country, values, length)) return failed(reading, shapeFaults(reading, country, rule !== null))
+  if (rule === null || !matchesVatFormat(country, checked_values, length))
+    return failed(reading, shapeFaults(reading, country, rule !== null))
   const expected_check = expectedCheckOf(rule)
   const findings = partFaults(reading, rule) ?? zeroFaults(rule, length) ?? checkFaults(reading, rule)
-  const facts = vatFacts(reading, rule, values, findings.length === 0)
+  const facts = vatFacts(reading, rule, checked_values, findings.length === 0)
   const warnings = [...formWarnings(reading, country), ...otherCountries(facts.also_passes)]
-  return { findings, warnings, expected_check, facts, unverifiable: applicableSchemes(rule, values).length === 0 }
+  return { findings, warnings, expected_check, facts, unverifiable: applicableSchemes(rule, checked_values).length === 0 }
 }
 
 /** Without a readable number there are facts only of the country that it was validation for, or when another one would take it. */
 function failed(reading: VatReading, findings: Finding[]): Validation<VatFacts> {
   const others = alsoPasses(reading)
   if (reading.country === null && others.length === 0) return { findings }
-  return { findings, warnings: otherCountries(others), facts: vatFacts(reading, null, values, false) }
+  return { findings, warnings: otherCountries(others), facts: vatFacts(reading, null, checked_values, false) }
 }
 
 function characterFaults({ value, country }: VatReading): Finding[] | null {
@@ -186,7 +180,9 @@ function shapeFaults({ value, prefix, number }: VatReading, country: VatCountry,
   const formats = country.formats.get(number.length) ?? []
   if (!fitting || formats.length === 0) return [lengthFinding('number', number, country.structure)]
   const wrongs = formats.map((format) =>
-    format.flatMap((character, index) => (acceptsValue(character, values[index] ?? 0) ? [] : [{ expected: character.expected, index }])),
+    format.flatMap((character, index) =>
+      acceptsValue(character, checked_values[index] ?? 0) ? [] : [{ expected: character.expected, index }],
+    ),
   )
   const nearest = wrongs.toSorted((one, other) => one.length - other.length)[0] ?? []
   return nearest.map(({ expected, index }) => {
@@ -196,7 +192,7 @@ function shapeFaults({ value, prefix, number }: VatReading, country: VatCountry,
 }
 
 function partFaults({ value, prefix }: VatReading, rule: VatLengthRule): Finding[] | null {
-  const wrong = rule.parts.filter((part) => !part.isValid(values))
+  const wrong = rule.parts.filter((part) => !part.isValid(checked_values))
   if (wrong.length === 0) return null
   return wrong.map(({ label, start, end, code, expected }) => {
     const place = { value, start: prefix.length + start, end: prefix.length + end }
@@ -205,28 +201,28 @@ function partFaults({ value, prefix }: VatReading, rule: VatLengthRule): Finding
 }
 
 function zeroFaults(rule: VatLengthRule, length: number): Finding[] | null {
-  return isAllZero(rule, length, values) ? [finding('all_zero', 'number', null, null)] : null
+  return isAllZero(rule, length, checked_values) ? [finding('all_zero', 'number', null, null)] : null
 }
 
 function checkFaults({ value, prefix }: VatReading, rule: VatLengthRule): Finding[] {
-  const schemes = applicableSchemes(rule, values)
+  const schemes = applicableSchemes(rule, checked_values)
   const scheme = schemes[0]
-  if (scheme === undefined || schemes.some((one) => accepts(one, values))) return []
+  if (scheme === undefined || schemes.some((one) => accepts(one, checked_values))) return []
   const place = { value, start: prefix.length + scheme.start, end: prefix.length + scheme.end }
-  return [finding(checkCode(scheme), 'check', place, expectedCheck(scheme, values))]
+  return [finding(checkCode(scheme), 'check', place, expectedCheck(scheme, checked_values))]
 }
 
 /** Two digits that leave the right remainder modulo 97 or 37 but are never calculated: 00 for 97, 38 for 01. */
 function checkCode(scheme: VatScheme): 'bad_checksum' | 'checksum_out_of_range' {
   const modulus = scheme.name === 'modulus 97' ? 97 : scheme.name === 'modulus 37' ? 37 : null
-  const alias = modulus !== null && (foundCheck(scheme, values) - scheme.expected(values)) % modulus === 0
+  const alias = modulus !== null && (foundCheck(scheme, checked_values) - scheme.expected(checked_values)) % modulus === 0
   return alias ? 'checksum_out_of_range' : 'bad_checksum'
 }
 
 function expectedCheckOf(rule: VatLengthRule): string | null {
-  const schemes = applicableSchemes(rule, values)
-  const scheme = schemes.find((one) => accepts(one, values)) ?? schemes[0]
-  return scheme === undefined ? null : expectedCheck(scheme, values)
+  const schemes = applicableSchemes(rule, checked_values)
+  const scheme = schemes.find((one) => accepts(one, checked_values)) ?? schemes[0]
+  return scheme === undefined ? null : expectedCheck(scheme, checked_values)
 }
 
 function formWarnings(reading: VatReading, country: VatCountry): Finding[] {
@@ -242,7 +238,7 @@ function formWarnings(reading: VatReading, country: VatCountry): Finding[] {
   if (isPersonalCode(reading)) {
     warn('too_long', 'number', '2 to 10 digits', 'VIES takes 2 to 10 digits; this is the personal code of a natural person.')
   }
-  if (country.code === 'ES' && isUnusualSpanish(values)) {
+  if (country.code === 'ES' && isUnusualSpanish(checked_values)) {
     const place = { value, start: prefix.length + 8, end: prefix.length + 9 }
     const expected = /[0-9]/.test(value.slice(-1)) ? 'a letter' : 'a digit'
     const message = 'By the published table, entities of this kind have the other kind of check character.'
@@ -407,4 +403,61 @@ function vatParts({ prefix, number }: VatReading, rule: VatLengthRule | null, nu
   return spans
     .filter(([, from, to]) => from < to)
     .map(([label, from, to]) => ({ label, start: prefix.length + from, end: prefix.length + to }))
+}
+
+function acceptsValue({ least, most }: FormatCharacter, value: number): boolean {
+  return value >= least && value <= most
+}
+
+/** Tests the characters of a number against the formats of a country. */
+function matchesVatFormat(country: VatCountry, values: Uint8Array, length: number): boolean {
+  const formats = country.formats.get(length)
+  if (formats === undefined) return false
+  for (const format of formats) if (matchesOneFormat(format, values)) return true
+  return false
+}
+
+function matchesOneFormat(format: readonly FormatCharacter[], values: Uint8Array): boolean {
+  for (let index = 0; index < format.length; index++) {
+    const character = format[index]
+    if (character === undefined || !acceptsValue(character, values[index] ?? 0)) return false
+  }
+  return true
+}
+
+/** Validates a number without prefix and suffix: format, parts, and a check where there is one. */
+function isValidFor(country: VatCountry, values: Uint8Array, length: number): boolean {
+  if (!matchesVatFormat(country, values, length)) return false
+  const rule = country.rule.get(length)
+  if (rule === undefined) return false
+  for (const part of rule.parts) if (!part.isValid(values)) return false
+  return !isAllZero(rule, length, values) && hasValidCheck(rule, values)
+}
+
+function hasValidCheck({ schemes }: VatLengthRule, values: Uint8Array): boolean {
+  let applied = false
+  for (const scheme of schemes) {
+    if (scheme.appliesTo?.(values) === false) continue
+    if (accepts(scheme, values)) return true
+    applied = true
+  }
+  return !applied
+}
+
+/** Returns the schemes that apply to a number. */
+function applicableSchemes(rule: VatLengthRule, values: Uint8Array): VatScheme[] {
+  return rule.schemes.filter((scheme) => scheme.appliesTo?.(values) !== false)
+}
+
+/** Tests whether all digits of the running number are 0; letters are ignored. Numbers without a checksum may be all zero. */
+function isAllZero({ schemes, body }: VatLengthRule, length: number, values: Uint8Array): boolean {
+  const check = schemes[0]
+  if (check === undefined) return false
+  const [start, end] = body ?? [0, length]
+  for (let index = start; index < end; index++) {
+    const value = valueAt(values, index)
+    const skipped = body === undefined && index >= check.start && index < check.end
+    if (!skipped && value > 0 && value < 10) return false
+  }
+  return true
 }

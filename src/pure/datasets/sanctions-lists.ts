@@ -130,20 +130,6 @@ export const NAME_LIST_TITLES: Readonly<Record<NameListId, string>> = {
   uk_names: 'UK sanctions list',
 }
 
-/** Page of an entry at its publisher; of the list where entries have none. */
-export function entryLink(list: NameListId, id: string): string {
-  switch (list) {
-    case 'ofac_names':
-      return `https://sanctionssearch.ofac.treas.gov/Details.aspx?id=${encodeURIComponent(id)}`
-    case 'un_names':
-      return 'https://main.un.org/securitycouncil/en/content/un-sc-consolidated-list'
-    case 'eu_names':
-      return 'https://webgate.ec.europa.eu/fsd/fsf'
-    case 'uk_names':
-      return 'https://www.gov.uk/government/publications/the-uk-sanctions-list'
-  }
-}
-
 /** Row without empty and repeated values; null without a name. Longer lists than the bounds are cut from the end, where weak aliases are. */
 export function nameRow(row: NameRow): NameRow | null {
   const names = new Map<string, ListedName>()

@@ -9,30 +9,7 @@ export type StateRead =
 /** Return data, code, a word or a quantity; a revert is a value: the contract said no. */
 export type StateResult = { ok: true; data: string } | { ok: false; revert: string }
 
-/** Work that asks for state as it goes: each yield is one batch of questions, answered in their order. */
-export type Reading<Value> = Generator<readonly StateRead[], Value, readonly StateResult[]>
-
 export type StateResults = ReadonlyMap<string, StateResult>
-
-/** Runs named reads in one batch; without reads there is no request. */
-export function* ask(reads: ReadonlyMap<string, StateRead>): Reading<StateResults> {
-  if (reads.size === 0) return new Map()
-  const results = yield [...reads.values()]
-  return new Map([...reads.keys()].flatMap((name, index) => (results[index] === undefined ? [] : [[name, results[index]]])))
-}
-
-/** Gas limit of a call without arguments: a hostile token is cut off, an honest one needs a fraction. */
-const CALL_GAS = 1_000_000n
-
-export function callRead(to: string, data: string, gas: bigint = CALL_GAS): StateRead {
-  return { kind: 'call', to, data, gas }
-}
-
-/** The data of a read that cannot revert, or what an absent account has. */
-export function dataOf(results: StateResults, name: string, absent = '0x'): string {
-  const found = results.get(name)
-  return found?.ok === true ? found.data : absent
-}
 
 /** Result of a call that should return one address. */
 type AddressAnswer = { kind: 'address'; address: string } | { kind: 'reverted' } | { kind: 'nothing' } | { kind: 'garbage' }
@@ -78,8 +55,6 @@ export const PROXY_SLOTS = {
 
 export type SlotName = keyof typeof PROXY_SLOTS
 
-export const SLOT_NAMES = Object.keys(PROXY_SLOTS) as SlotName[]
-
 export interface SlotState {
   name: SlotName
   slot: string
@@ -88,13 +63,4 @@ export interface SlotState {
   address: string | null
   /** The code carries this slot as a constant, or, for a beacon, the address in it: what it does not carry it can hardly look up. */
   named_in_code: boolean
-}
-
-/** Reads a slot's word; `word` is 32 bytes of 0x-prefixed hex. */
-export function slotState(name: SlotName, word: string, named_in_code: boolean): SlotState {
-  const digits = word.slice(2).padStart(64, '0')
-  const slot = PROXY_SLOTS[name]
-  if (/^0*$/.test(digits)) return { name, slot, state: 'zero', address: null, named_in_code }
-  if (!/^0{24}/.test(digits)) return { name, slot, state: 'dirty', address: null, named_in_code }
-  return { name, slot, state: 'address', address: `0x${digits.slice(24)}`, named_in_code }
 }

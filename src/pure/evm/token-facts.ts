@@ -15,23 +15,52 @@ import { type CodeScan, scanCode } from './code-scan.ts'
 import { isDead, OWNER_CALLS, ownerFacts, type OwnerFacts, readOwner } from './owner.ts'
 import {
   addressAnswer,
-  ask,
-  callRead,
-  dataOf,
   firstWord,
   PROXY_SLOTS,
-  type Reading,
-  SLOT_NAMES,
-  slotState,
   type SlotState,
   type StateRead,
   type StateResults,
   ZERO,
   type StateResult,
+  type SlotName,
 } from './state-reads.ts'
 import { type OpcodeFact, opcodeFacts, type PrivilegedFact, privilegedFacts } from './privileged-selectors.ts'
 import { fromHex } from '../receipts/crypto.ts'
 import { addressWord } from '../payments/token-calls.ts'
+
+/** Work that asks for state as it goes: each yield is one batch of questions, answered in their order. */
+type Reading<Value> = Generator<readonly StateRead[], Value, readonly StateResult[]>
+
+/** Runs named reads in one batch; without reads there is no request. */
+function* ask(reads: ReadonlyMap<string, StateRead>): Reading<StateResults> {
+  if (reads.size === 0) return new Map()
+  const results = yield [...reads.values()]
+  return new Map([...reads.keys()].flatMap((name, index) => (results[index] === undefined ? [] : [[name, results[index]]])))
+}
+
+/** Gas limit of a call without arguments: a hostile token is cut off, an honest one needs a fraction. */
+const CALL_GAS = 1_000_000n
+
+function callRead(to: string, data: string, gas: bigint = CALL_GAS): StateRead {
+  return { kind: 'call', to, data, gas }
+}
+
+/** The data of a read that cannot revert, or what an absent account has. */
+function dataOf(results: StateResults, name: string, absent = '0x'): string {
+  const found = results.get(name)
+  return found?.ok === true ? found.data : absent
+}
+
+const SLOT_NAMES = Object.keys(PROXY_SLOTS) as SlotName[]
+
+/** Reads a slot's word; `word` is 32 bytes of 0x-prefixed hex. */
+function slotState(name: SlotName, word: string, named_in_code: boolean): SlotState {
+  const digits = word.slice(2).padStart(64, '0')
+  const slot = PROXY_SLOTS[name]
+  if (/^0*$/.test(digits)) return { name, slot, state: 'zero', address: null, named_in_code }
+  if (!/^0{24}/.test(digits)) return { name, slot, state: 'dirty', address: null, named_in_code }
+  return { name, slot, state: 'address', address: `0x${digits.slice(24)}`, named_in_code }
+}
 
 const IMPLEMENTATION_CALL = '0x5c60da1b'
 const FACETS_CALL = '0x7a0ed627'

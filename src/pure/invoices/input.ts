@@ -1,7 +1,46 @@
 import { readEvmAddress } from '../checks/evm-address.ts'
+import { formatMinorUnits, currencyDigits, parseAmount } from '../documents/reconcile/values.ts'
 import { compare, readDecimal } from '../market/fraction.ts'
 import { ZERO_ADDRESS } from '../receipts/receipt.ts'
-import { BANK_FAULTS, readBank, type BankAsked, type BankTerms } from './links.ts'
+import { BANK_FAULTS, type BankTerms, type BankFault, bankFault, readCreditorReference, plainIban } from './links.ts'
+
+/** Bank details as the creator of an invoice sends them. */
+interface BankAsked {
+  name: string
+  iban: string
+  bic?: string | undefined
+  currency: string
+  amount: number | string
+  reference?: string | undefined
+}
+
+const BANK_AMOUNT_MOST = 999_999_999
+
+/** Reads bank details, each part by the check of its identifier. */
+function readBank(asked: BankAsked): { ok: true; bank: BankTerms } | { ok: false; fault: BankFault; field: keyof BankAsked } {
+  const { bic = null, currency } = asked
+  const name = asked.name.normalize('NFC').trim()
+  const bank_fault = bankFault({ account_name: name, iban: asked.iban, bic, bank_name: null, country: '', currency })
+  if (bank_fault !== null) {
+    const field = BANK_FIELDS[bank_fault.field]
+    return { ok: false, fault: `bank_${field}`, field }
+  }
+  const amount_minor = bankAmountOf(asked.amount, currency)
+  if (amount_minor === null) return { ok: false, fault: 'bank_amount', field: 'amount' }
+  const reference = asked.reference === undefined ? null : readCreditorReference(asked.reference)
+  if (asked.reference !== undefined && reference === null) return { ok: false, fault: 'bank_reference', field: 'reference' }
+  const amount = formatMinorUnits(amount_minor, currencyDigits(currency))
+  return { ok: true, bank: { name, iban: plainIban(asked.iban), bic, currency, amount, reference } }
+}
+
+const BANK_FIELDS = { IBAN: 'iban', NAME: 'name', BIC: 'bic', CURRENCY: 'currency' } as const
+
+function bankAmountOf(given: number | string, currency: string): bigint | null {
+  const text = String(given)
+  const read = /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/.test(text) ? parseAmount(text, currency) : null
+  if (read === null || !read.ok || read.amount_minor <= 0n) return null
+  return read.amount_minor < BigInt(BANK_AMOUNT_MOST + 1) * 10n ** BigInt(currencyDigits(currency)) ? read.amount_minor : null
+}
 
 /** Requested invoice, under one name for each field. */
 export interface InvoiceAsked {

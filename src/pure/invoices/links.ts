@@ -2,7 +2,7 @@ import { checkBic } from '../checks/bic.ts'
 import { checkCurrency } from '../checks/currency.ts'
 import { checkIban, isIban } from '../checks/iban.ts'
 import { checkDigits97, remainder97, checkCharacters } from '../checks/check-digits.ts'
-import { currencyDigits, formatMinorUnits, parseAmount } from '../documents/reconcile/values.ts'
+import { parseAmount } from '../documents/reconcile/values.ts'
 
 /** Links and references with which a wallet or a bank pays an invoice. */
 
@@ -106,16 +106,6 @@ export interface BankTerms {
   reference: string | null
 }
 
-/** Bank details as the creator of an invoice sends them. */
-export interface BankAsked {
-  name: string
-  iban: string
-  bic?: string | undefined
-  currency: string
-  amount: number | string
-  reference?: string | undefined
-}
-
 export const BANK_FAULTS = {
   bank_iban: 'bank.iban must be an IBAN with valid check digits, such as DE89 3704 0044 0532 0130 00.',
   bank_bic: 'bank.bic must be a BIC of 8 or 11 characters in capitals, such as COBADEFFXXX; leave it out if you do not know it.',
@@ -130,34 +120,6 @@ export const BANK_FAULTS = {
 } as const
 
 export type BankFault = keyof typeof BANK_FAULTS
-
-const BANK_AMOUNT_MOST = 999_999_999
-
-/** Reads bank details, each part by the check of its identifier. */
-export function readBank(asked: BankAsked): { ok: true; bank: BankTerms } | { ok: false; fault: BankFault; field: keyof BankAsked } {
-  const { bic = null, currency } = asked
-  const name = asked.name.normalize('NFC').trim()
-  const fault = bankFault({ account_name: name, iban: asked.iban, bic, bank_name: null, country: '', currency })
-  if (fault !== null) {
-    const field = BANK_FIELDS[fault.field]
-    return { ok: false, fault: `bank_${field}`, field }
-  }
-  const amount_minor = bankAmountOf(asked.amount, currency)
-  if (amount_minor === null) return { ok: false, fault: 'bank_amount', field: 'amount' }
-  const reference = asked.reference === undefined ? null : readCreditorReference(asked.reference)
-  if (asked.reference !== undefined && reference === null) return { ok: false, fault: 'bank_reference', field: 'reference' }
-  const amount = formatMinorUnits(amount_minor, currencyDigits(currency))
-  return { ok: true, bank: { name, iban: plainIban(asked.iban), bic, currency, amount, reference } }
-}
-
-const BANK_FIELDS = { IBAN: 'iban', NAME: 'name', BIC: 'bic', CURRENCY: 'currency' } as const
-
-function bankAmountOf(given: number | string, currency: string): bigint | null {
-  const text = String(given)
-  const read = /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/.test(text) ? parseAmount(text, currency) : null
-  if (read === null || !read.ok || read.amount_minor <= 0n) return null
-  return read.amount_minor < BigInt(BANK_AMOUNT_MOST + 1) * 10n ** BigInt(currencyDigits(currency)) ? read.amount_minor : null
-}
 
 /** Amount due at the bank in minor units of its currency. */
 export function bankDueMinor({ amount, currency }: Pick<BankTerms, 'amount' | 'currency'>): bigint {

@@ -6,8 +6,6 @@ export interface Fraction {
   readonly denominator: bigint
 }
 
-export const ONE: Fraction = { numerator: 1n, denominator: 1n }
-
 /** Throws a RangeError for a negative value and for a denominator of zero: no price has either. */
 export function fraction(numerator: bigint, denominator: bigint): Fraction {
   if (numerator < 0n || denominator <= 0n) throw new RangeError('not a fraction of zero or more')

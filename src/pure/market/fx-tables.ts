@@ -1,6 +1,7 @@
 import feeds from '../../../data/chainlink-feeds.json' with { type: 'json' }
 import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
 import { dataDate } from '../datasets/table.ts'
+import { type Fraction, readDecimal, fraction } from './fraction.ts'
 
 /** Accepted spellings of a currency or token code: as listed, in small letters, or with one capital in front. */
 export function spellings(name: string): string[] {
@@ -10,9 +11,6 @@ export function spellings(name: string): string[] {
 
 /** The chain that the tables are about: Base. */
 export const MARKET_CHAIN_ID = 8_453
-
-/** Uptime of Base's sequencer, as Chainlink's page on L2 networks names it; the directory of feeds does not list it. */
-export const SEQUENCER_FEED = '0xbcf85224fc0756b9fa45aa7892530b47e10b6433'
 
 export const FX_DATA_AS_OF = { chainlink_feeds: dataDate(feeds), uniswap_pools: dataDate(pools) } as const
 
@@ -42,44 +40,37 @@ export function pricedAs(symbol: Exclude<FxSymbol, 'USD'>): Priced {
   return symbol === 'WETH' ? 'ETH' : symbol
 }
 
-export interface Feed {
-  address: string
-  description: string
-  decimals: number
-  /** Longest time between two updates. */
-  heartbeat_s: number
-  /** Pauses while foreign exchange is closed. */
-  market_hours: boolean
+export const ONE: Fraction = { numerator: 1n, denominator: 1n }
+
+/** Dollars for one unit, made up: what a sandbox answers, so that its answers do not depend on the world. */
+const USD_FOR_ONE: Readonly<Record<FxSymbol, string>> = {
+  USD: '1',
+  AUD: '0.64',
+  BRL: '0.2',
+  CAD: '0.8',
+  CHF: '1.25',
+  EUR: '1.25',
+  GBP: '1.28',
+  IDR: '0.0000625',
+  MXN: '0.05',
+  NGN: '0.000625',
+  NZD: '0.6',
+  PHP: '0.016',
+  SGD: '0.75',
+  TRY: '0.025',
+  ZAR: '0.06',
+  BTC: '80000',
+  ETH: '2500',
+  WETH: '2500',
+  USDC: '1',
+  EURC: '1.25',
 }
 
-const FEEDS: ReadonlyMap<string, readonly Feed[]> = Map.groupBy(feeds.rows, ({ symbol }) => symbol)
-
-/** The feeds of dollars for one unit, the one to be tried first at the head. */
-export function feedsOf(symbol: Priced): readonly Feed[] {
-  return FEEDS.get(symbol) ?? []
+export function sampleRate(symbol: FxSymbol): Fraction {
+  return readDecimal(USD_FOR_ONE[symbol]) ?? fraction(0n, 1n)
 }
 
-/** A pool whose second token is USDC. */
-export interface Pool {
-  venue: string
-  address: string
-  token0: string
-  token1: string
-  decimals0: number
-  decimals1: number
-  window_s: number
-  /** Minimum amount of its second token, as if its liquidity were spread over every price. */
-  least_reserve_minor: bigint
-}
-
-const POOLS: ReadonlyMap<string, Pool> = new Map(
-  pools.rows.map(({ base, quote: _quote, least_reserve_minor, ...pool }) => [
-    base,
-    { ...pool, least_reserve_minor: BigInt(least_reserve_minor) },
-  ]),
-)
-
-/** Null where the price comes from a feed alone. */
-export function poolOf(symbol: Priced): Pool | null {
-  return POOLS.get(symbol === 'ETH' ? 'WETH' : symbol) ?? null
+/** Seconds since 1970 as RFC 3339. */
+export function instant(at_s: number): string {
+  return new Date(at_s * 1_000).toISOString()
 }

@@ -1,6 +1,53 @@
+import feed_table from '../../../data/chainlink-feeds.json' with { type: 'json' }
+import pool_table from '../../../data/uniswap-pools.json' with { type: 'json' }
 import { addressInWord, decodeUint, uintWord, splitAbiWords, decodeString } from '../payments/token-calls.ts'
 import { compare, distance, fraction, type Fraction, over, times } from './fraction.ts'
-import { feedsOf, type Pool, poolOf, type Priced, SEQUENCER_FEED, type Feed } from './fx-tables.ts'
+import type { Priced } from './fx-tables.ts'
+
+/** Uptime of Base's sequencer, as Chainlink's page on L2 networks names it; the directory of feeds does not list it. */
+export const SEQUENCER_FEED = '0xbcf85224fc0756b9fa45aa7892530b47e10b6433'
+
+export interface Feed {
+  address: string
+  description: string
+  decimals: number
+  /** Longest time between two updates. */
+  heartbeat_s: number
+  /** Pauses while foreign exchange is closed. */
+  market_hours: boolean
+}
+
+const FEEDS: ReadonlyMap<string, readonly Feed[]> = Map.groupBy(feed_table.rows, ({ symbol }) => symbol)
+
+/** The feeds of dollars for one unit, the one to be tried first at the head. */
+export function feedsOf(symbol: Priced): readonly Feed[] {
+  return FEEDS.get(symbol) ?? []
+}
+
+/** A pool whose second token is USDC. */
+interface Pool {
+  venue: string
+  address: string
+  token0: string
+  token1: string
+  decimals0: number
+  decimals1: number
+  window_s: number
+  /** Minimum amount of its second token, as if its liquidity were spread over every price. */
+  least_reserve_minor: bigint
+}
+
+const POOLS: ReadonlyMap<string, Pool> = new Map(
+  pool_table.rows.map(({ base, quote: _quote, least_reserve_minor, ...pool }) => [
+    base,
+    { ...pool, least_reserve_minor: BigInt(least_reserve_minor) },
+  ]),
+)
+
+/** Null where the price comes from a feed alone. */
+export function poolOf(symbol: Priced): Pool | null {
+  return POOLS.get(symbol === 'ETH' ? 'WETH' : symbol) ?? null
+}
 
 /** When foreign exchange rests: from Friday 17:00 to Sunday 18:00 in New York, which is the schedule of Chainlink's currency feeds. */
 

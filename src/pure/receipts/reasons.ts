@@ -35,7 +35,3 @@ export interface ReceiptFinding {
   field: string | null
   message: string
 }
-
-export function receiptFinding(code: ReceiptCode, field: string | null = null): ReceiptFinding {
-  return { code, field, message: RECEIPT_CODES[code] }
-}

@@ -6,8 +6,12 @@
  */
 import { nobleCrypto, toHex, type ReceiptCrypto, readSignature } from './crypto.ts'
 import { judgeKey, type KeyList } from './keys.ts'
-import { receiptFinding, RECEIPT_CODES, type ReceiptCode, type ReceiptFinding } from './reasons.ts'
+import { RECEIPT_CODES, type ReceiptCode, type ReceiptFinding } from './reasons.ts'
 import { digestText, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, type Joinable, type SignedField, type TailField } from './receipt.ts'
+
+function receiptFinding(code: ReceiptCode, field: string | null = null): ReceiptFinding {
+  return { code, field, message: RECEIPT_CODES[code] }
+}
 
 /** Maximum length of a field in UTF-16 units. */
 export const FIELD_CHARS_MAX = 1_024

@@ -1,15 +1,57 @@
 import { bandOf, type FiredFactor, ruleBook, type RuleBook, scoreOf } from './rule-book.ts'
 import { type Band, TENANCY_TABLE } from './tenancy.ts'
 import { checkCompanyNumber } from '../checks/company-number.ts'
-import { disposableDomain, freeMailDomain, type VendorDomain } from '../checks/domains.ts'
+import { type VendorDomain, DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS } from '../checks/domains.ts'
 import { checkIban, type IbanFacts } from '../checks/iban.ts'
 import { readJurisdiction, cleanText, readPostalAddress, type PostalAddress } from '../checks/jurisdictions.ts'
 import { checkLei, type LeiFacts } from '../checks/lei.ts'
-import { addressedWith, alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
+import { alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
 import { sanctionsHint, type SanctionsHint } from '../checks/countries.ts'
 import { bareVatNumber, checkVat } from '../checks/vat.ts'
 import { VAT_BY_LETTERS } from '../checks/vat/countries.ts'
 import type { Check } from '../checks/verdict.ts'
+
+/**
+ * Returns the listed domain of disposable mailboxes: the domain itself or one of its parents, never a substring. Null when
+ * there is none. Errs towards null: new ones appear daily.
+ */
+export function disposableDomain(domain: string): string | null {
+  return ancestor(domain, DISPOSABLE_DOMAINS.view())
+}
+
+/** Returns the listed domain of a provider of free mailboxes, or null. */
+export function freeMailDomain(domain: string): string | null {
+  return ancestor(domain, FREE_MAIL_DOMAINS.view())
+}
+
+function ancestor(domain: string, listed: ReadonlySet<string>): string | null {
+  let rest = domain
+  while (rest.includes('.')) {
+    if (listed.has(rest)) return rest
+    rest = rest.slice(rest.indexOf('.') + 1)
+  }
+  return null
+}
+
+/** Territories whose postal addresses end with the name of their state as often as with their own. */
+const POSTAL_STATES: Readonly<Record<string, readonly string[]>> = {
+  AU: ['CC', 'CX', 'NF'],
+  CN: ['HK', 'MO'],
+  DK: ['FO', 'GL'],
+  FI: ['AX'],
+  FR: ['BL', 'GF', 'GP', 'MF', 'MQ', 'NC', 'PF', 'PM', 'RE', 'TF', 'WF', 'YT'],
+  GB: ['GG', 'IM', 'JE'],
+  NL: ['AW', 'BQ', 'CW', 'SX'],
+  NO: ['SJ'],
+  NZ: ['TK'],
+  US: ['AS', 'GU', 'MP', 'PR', 'UM', 'VI'],
+}
+
+/** Tests whether an address in one country may name the other: Puerto Rico and the USA, Réunion and France. */
+function addressedWith(country: string, named: string): boolean {
+  const within = (state: string, territory: string) => POSTAL_STATES[state]?.includes(territory) === true
+  return country === named || within(named, country) || within(country, named)
+}
 
 /** Points of known warning signs of payments to the wrong party. Each weight is a judgement; the table is published so that it can be checked and replaced. */
 const COUNTERPARTY_TABLE = {

@@ -6,11 +6,24 @@ import {
   type EntryKind,
   type NameStrength,
   NAME_LIST_TITLES,
-  entryLink,
 } from '../datasets/sanctions-lists.ts'
 import { once } from '../once.ts'
 import { readName, type NameWord } from './name-words.ts'
 import { Dictionary, foldWord, wordSimilarity, type FoldedWord, type Likeness } from './similarity.ts'
+
+/** Page of an entry at its publisher; of the list where entries have none. */
+function entryLink(list: NameListId, id: string): string {
+  switch (list) {
+    case 'ofac_names':
+      return `https://sanctionssearch.ofac.treas.gov/Details.aspx?id=${encodeURIComponent(id)}`
+    case 'un_names':
+      return 'https://main.un.org/securitycouncil/en/content/un-sc-consolidated-list'
+    case 'eu_names':
+      return 'https://webgate.ec.europa.eu/fsd/fsf'
+    case 'uk_names':
+      return 'https://www.gov.uk/government/publications/the-uk-sanctions-list'
+  }
+}
 
 /** Index of the names of one list, and the search in it: the last part of the published algorithm of docs/name-screening.md. */
 

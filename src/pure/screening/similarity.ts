@@ -1,4 +1,51 @@
-import { consonantForms, foldSpelling, type NameWord } from './name-words.ts'
+import type { NameWord } from './name-words.ts'
+
+/** Spellings of one sound, in this order. Capital letters are sounds that would otherwise take two letters. */
+const SPELLINGS: readonly (readonly [RegExp, string])[] = [
+  [/shch|sch|sh/g, 'S'],
+  [/tch|tsch|ch/g, 'C'],
+  [/ph/g, 'f'],
+  [/kh/g, 'h'],
+  [/gh/g, 'g'],
+  [/dzh|dj|zh/g, 'j'],
+  [/th/g, 't'],
+  [/dh/g, 'd'],
+  [/tz/g, 'ts'],
+  [/x/g, 'ks'],
+  [/ck|c|q/g, 'k'],
+  [/w/g, 'v'],
+  [/ou|oo/g, 'u'],
+  [/ee/g, 'i'],
+  [/[ea][iy]/g, 'ai'],
+  [/y(?=[aou])/g, ''],
+  [/^ye/g, 'e'],
+  [/y/g, 'i'],
+  [/(.)\1+/g, '$1'],
+  [/([aeiou])h$/, '$1'],
+  [/of$/, 'ov'],
+  [/ef$/, 'ev'],
+]
+
+/** One spelling for words that sound alike: Husayn and Hussein, Ivanov and Iwanoff. */
+export function foldSpelling(text: string): string {
+  return SPELLINGS.reduce((folded, [pattern, sound]) => folded.replace(pattern, sound), text)
+}
+
+/** Consonants of a folded word, with its first letter; an initial vowel is "a". */
+function consonants(folded: string): string {
+  const [first = ''] = folded
+  return (/[aeiou]/.test(first) ? 'a' : first) + folded.slice(1).replace(/[aeiou]/g, '')
+}
+
+/**
+ * Consonants that a word of a script without short vowels may have: its w is a consonant, or the long vowel u.
+ */
+function consonantForms({ text, vowelless }: Pick<NameWord, 'text' | 'vowelless'>): string[] {
+  const folded = foldSpelling(text)
+  const plain = consonants(folded)
+  if (!vowelless || !folded.slice(1).includes('v')) return [plain]
+  return [plain, consonants(folded[0] + folded.slice(1).replaceAll('v', ''))]
+}
 
 /**
  * Similarity of two words in thousandths, by integers only, so that every machine gets the same: the second part of the published algorithm of

@@ -6,17 +6,83 @@ import {
   underwriterAddress,
   type QuoteRefusal,
   POL,
-  POL_DISCLAIMER,
   countersignRequest,
   coverageMinor,
-  issuePolicy,
   standing,
   storedEntry,
+  type SignedEntry,
+  underwriterId,
+  premiumOf,
 } from '../../pure/rulebooks/pol1-registry.ts'
-import { COVERAGE_TYPES, policyDigest } from '../../pure/rulebooks/pol1.ts'
-import { toHex } from '../../pure/receipts/crypto.ts'
+import { COVERAGE_TYPES, policyDigest, type PolicyBody, type Policy } from '../../pure/rulebooks/pol1.ts'
+import { toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 import { ADDRESS, COVER, oneCoverAmount, SIGN, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
+
+const POL_DISCLAIMER =
+  'This service is not an insurer, underwrites nothing, holds no money and has not vetted the underwriter. It attests that this record was made ' +
+  'from the underwriter’s signed entry. Only the countersignature of the underwriter binds it.'
+
+const DAY_S = 86_400
+
+/** Insured subject and parties; all supplied by the caller and not verified. */
+interface PolicyAsked {
+  coverage_minor: bigint
+  policyholder: string | null
+  beneficiary: string | null
+  subject: PolicyBody['subject']
+}
+
+interface PolicyMaker {
+  registrar: { readonly origin: string; readonly chain_id: number; readonly address: string; sign(digest: Uint8Array): string }
+  crypto: ReceiptCrypto
+  /** Unguessable, and the same for the same words. */
+  hmac(tag: string, text: string): string
+  now_s: number
+}
+
+/** The name of a policy: the same entry and the same wishes give the same one, so that asking twice binds once. */
+function policyId(
+  entry_hash: string,
+  { coverage_minor, policyholder, beneficiary, subject }: PolicyAsked,
+  hmac: PolicyMaker['hmac'],
+): string {
+  const words = [entry_hash, coverage_minor, policyholder, beneficiary, subject.tx_hash, subject.transaction_id, subject.invoice_id]
+  return `pol_${hmac('POL-1', JSON.stringify(words.map((word) => (word === null ? null : String(word))))).slice(0, 32)}`
+}
+
+/** A certificate with the registrar's signature, pending until the underwriter countersigns. */
+export function issuePolicy(entry: SignedEntry, entry_hash: string, asked: PolicyAsked, maker: PolicyMaker): Policy {
+  const { registrar, crypto, now_s } = maker
+  const body: PolicyBody = {
+    v: 'POL-1',
+    policy_id: policyId(entry_hash, asked, maker.hmac),
+    underwriter_id: underwriterId(entry.underwriter),
+    underwriter_address: entry.underwriter,
+    underwriter_entry_hash: entry_hash,
+    coverage_type: entry.coverage_type,
+    policyholder: asked.policyholder,
+    beneficiary: asked.beneficiary,
+    subject: asked.subject,
+    coverage_minor: String(asked.coverage_minor),
+    premium_minor: String(premiumOf(entry, asked.coverage_minor)),
+    currency: POL.table.currency,
+    terms_uri: entry.terms_uri,
+    terms_hash: entry.terms_hash,
+    trigger: 'As the terms of the underwriter with this hash say; the underwriter alone decides and pays.',
+    effective_from: now_s,
+    effective_to: now_s + entry.term_days * DAY_S,
+    issued_at: now_s,
+    jurisdiction: entry.jurisdictions.join(','),
+    licence_reference: entry.licence_reference,
+    disclaimer: POL_DISCLAIMER,
+    registrar: registrar.address,
+    origin: registrar.origin,
+    chain_id: registrar.chain_id,
+  }
+  const registrar_signature = registrar.sign(policyDigest(body, crypto))
+  return { ...body, status: 'PENDING_UNDERWRITER', registrar_signature, underwriter_signature: null }
+}
 
 const INPUT = z
   .strictObject({

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { compare, readDecimal, type Fraction, over, toPlaces, times, toSignificant, toExact, fraction } from '../../pure/market/fraction.ts'
-import { instant, sampleRate } from '../../pure/market/fx-rate.ts'
-import { CURRENCIES, currency, type Currency, FX_DATA_AS_OF, MARKET_CHAIN_ID, spellings } from '../../pure/market/fx-tables.ts'
+import {
+  instant,
+  sampleRate,
+  CURRENCIES,
+  currency,
+  type Currency,
+  FX_DATA_AS_OF,
+  MARKET_CHAIN_ID,
+  spellings,
+} from '../../pure/market/fx-tables.ts'
 import { type MarketRefusal, planUsdPrices, refusalWords } from '../../pure/market/usd-prices.ts'
 import { nearWords } from '../../pure/market/crypto-symbols.ts'
 import type { BlockHeader } from '../../ports/chain.ts'

@@ -1,12 +1,149 @@
 import { z } from 'zod'
-import { fxRate, instant, neededFor, sampleFxRate } from '../../pure/market/fx-rate.ts'
-import { FX_DATA_AS_OF, FX_SYMBOLS, fxSymbol, type FxSymbol, MARKET_CHAIN_ID, type Priced, spellings } from '../../pure/market/fx-tables.ts'
+import { over, toSignificant, type Fraction } from '../../pure/market/fraction.ts'
+import {
+  ONE,
+  instant,
+  sampleRate,
+  FX_DATA_AS_OF,
+  FX_SYMBOLS,
+  fxSymbol,
+  type FxSymbol,
+  MARKET_CHAIN_ID,
+  type Priced,
+  spellings,
+  pricedAs,
+} from '../../pure/market/fx-tables.ts'
 import { planUsdPrices, refusalWords, type UsdPrice } from '../../pure/market/usd-prices.ts'
 import { nearWords } from '../../pure/market/crypto-symbols.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { ChainFacts } from '../../ports/chain-facts.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+
+/** One rate out of dollar prices, exact until it is written down. */
+
+/** Digits that a rate is written with. */
+const RATE_DIGITS = 18
+const SHARE_DIGITS = 6
+
+type FxMethod = 'identity' | 'twap' | 'twap_and_chainlink' | 'chainlink_cross' | 'fixed_sample'
+
+/** Origin of one side of a rate; parts that do not apply are null. */
+interface Leg {
+  symbol: FxSymbol
+  usd: string
+  via: 'unit' | 'chainlink' | 'twap' | 'fixed_sample'
+  feed: string | null
+  feed_updated_at: string | null
+  feed_age_s: number | null
+  market_closed: boolean | null
+  pool: string | null
+  venue: string | null
+  window_s: number | null
+  mean_tick: number | null
+  /** Share by which the pool's average differs from the feed. */
+  deviation: string | null
+}
+
+interface FxRate {
+  rate: string
+  inverse: string
+  numerator: string
+  denominator: string
+  method: FxMethod
+  legs: Leg[]
+}
+
+/** Units of `quote` for one of `base`; `prices` holds all that `neededFor` names. */
+function fxRate(base: FxSymbol, quote: FxSymbol, prices: ReadonlyMap<Priced, UsdPrice>): FxRate {
+  return rateOf(base, quote, (symbol) => pricedSide(symbol, prices))
+}
+
+/** The same of made-up prices. */
+function sampleFxRate(base: FxSymbol, quote: FxSymbol): FxRate {
+  return rateOf(base, quote, sampleSide)
+}
+
+function rateOf(base: FxSymbol, quote: FxSymbol, sideOf: (symbol: FxSymbol) => Side): FxRate {
+  if (sameThing(base, quote)) return { rate: '1', inverse: '1', numerator: '1', denominator: '1', method: 'identity', legs: [] }
+  const [first, second] = [sideOf(base), sideOf(quote)]
+  const { numerator, denominator } = over(first.usd, second.usd)
+  const legs = [first.leg, second.leg]
+  return {
+    rate: toSignificant({ numerator, denominator }, RATE_DIGITS),
+    inverse: toSignificant({ numerator: denominator, denominator: numerator }, RATE_DIGITS),
+    numerator: String(numerator),
+    denominator: String(denominator),
+    method: methodOf(legs),
+    legs,
+  }
+}
+
+/** Symbols to be priced for a rate; none when both sides are the same. */
+function neededFor(base: FxSymbol, quote: FxSymbol): Priced[] {
+  if (sameThing(base, quote)) return []
+  return [...new Set([base, quote].flatMap((symbol) => (symbol === 'USD' ? [] : [pricedAs(symbol)])))]
+}
+
+function sameThing(base: FxSymbol, quote: FxSymbol): boolean {
+  return base === quote || (base !== 'USD' && quote !== 'USD' && pricedAs(base) === pricedAs(quote))
+}
+
+interface Side {
+  usd: Fraction
+  leg: Leg
+}
+
+const BARE = {
+  feed: null,
+  feed_updated_at: null,
+  feed_age_s: null,
+  market_closed: null,
+  pool: null,
+  venue: null,
+  window_s: null,
+  mean_tick: null,
+  deviation: null,
+}
+
+const DOLLAR: Side = { usd: ONE, leg: { ...BARE, symbol: 'USD', usd: '1', via: 'unit' } }
+
+function pricedSide(symbol: FxSymbol, prices: ReadonlyMap<Priced, UsdPrice>): Side {
+  if (symbol === 'USD') return DOLLAR
+  const price = prices.get(pricedAs(symbol))
+  if (price === undefined) throw new RangeError(`${symbol} was not priced`)
+  return { usd: price.usd, leg: legOf(symbol, price) }
+}
+
+function sampleSide(symbol: FxSymbol): Side {
+  if (symbol === 'USD') return DOLLAR
+  const usd = sampleRate(symbol)
+  return { usd, leg: { ...BARE, symbol, usd: toSignificant(usd, RATE_DIGITS), via: 'fixed_sample' } }
+}
+
+function legOf(symbol: FxSymbol, { usd, feed, pool }: UsdPrice): Leg {
+  return {
+    symbol,
+    usd: toSignificant(usd, RATE_DIGITS),
+    via: pool === null ? 'chainlink' : 'twap',
+    feed: feed.feed.address,
+    feed_updated_at: instant(feed.updated_at_s),
+    feed_age_s: feed.age_s,
+    market_closed: feed.market_closed,
+    pool: pool?.pool.address ?? null,
+    venue: pool?.pool.venue ?? null,
+    window_s: pool?.pool.window_s ?? null,
+    mean_tick: pool?.mean_tick ?? null,
+    deviation: pool === null ? null : toSignificant(pool.deviation, SHARE_DIGITS),
+  }
+}
+
+function methodOf(legs: readonly Leg[]): FxMethod {
+  if (legs.some(({ via }) => via === 'fixed_sample')) return 'fixed_sample'
+  if (!legs.some(({ via }) => via === 'twap')) return 'chainlink_cross'
+  // Where one side is USDC, or both are averages in USDC, the feeds only check.
+  return legs.every(({ via, symbol }) => via === 'twap' || symbol === 'USDC') ? 'twap' : 'twap_and_chainlink'
+}
 
 const SYMBOL_CHARS = 16
 

@@ -1,8 +1,17 @@
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
 import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
-import { abroadFindings, accountFindings, countryAsHome, HOME_REGIONS, trnFindings } from '../../pure/checks/pack.ts'
-import { checkUaeTrn } from '../../pure/checks/uae-trn.ts'
+import { abroadFindings, accountFindings, countryAsHome, HOME_REGIONS, type CrossFinding, usableFacts } from '../../pure/checks/pack.ts'
+import { checkUaeTrn, type UaeTrnFacts } from '../../pure/checks/uae-trn.ts'
+import type { Check } from '../../pure/checks/verdict.ts'
 import { definePack } from '../../service/catalogue/packs.ts'
+
+/** Reports the TIN inside the number, by which invoices reach the supplier over Peppol. */
+function trnFindings(trn: Check<UaeTrnFacts> | null): CrossFinding[] {
+  const facts = usableFacts(trn)
+  if (facts === null) return []
+  const message = `The first ten digits are the TIN ${facts.tin}; an invoice that names another TIN or Peppol id than ${facts.peppol_participant_id} is not this supplier’s.`
+  return [{ code: 'trn_holds_tin', fields: ['trn'], severity: 'info', message }]
+}
 
 /** TRN, IBAN and BIC of one supplier, each by itself and against one another. */
 export default definePack({

@@ -1,8 +1,33 @@
-import { checkCnpj } from '../../pure/checks/cnpj.ts'
-import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
-import { abroadFindings, accountFindings, countryAsHome, HOME_REGIONS, latamFindings } from '../../pure/checks/pack.ts'
-import { checkRfc } from '../../pure/checks/rfc.ts'
+import { checkCnpj, type CnpjFacts } from '../../pure/checks/cnpj.ts'
+import { checkIban, IBAN_DATA_AS_OF, type IbanFacts } from '../../pure/checks/iban.ts'
+import { abroadFindings, accountFindings, countryAsHome, HOME_REGIONS, type CrossFinding, usableFacts } from '../../pure/checks/pack.ts'
+import { checkRfc, type RfcFacts } from '../../pure/checks/rfc.ts'
+import type { Check } from '../../pure/checks/verdict.ts'
 import { definePack } from '../../service/catalogue/packs.ts'
+
+/** Compares CNPJ, RFC and IBAN of one Latin American supplier. */
+function latamFindings(cnpj: Check<CnpjFacts> | null, rfc: Check<RfcFacts> | null, iban: Check<IbanFacts> | null): CrossFinding[] {
+  const [brazilian, mexican, account] = [usableFacts(cnpj), usableFacts(rfc), usableFacts(iban)]
+  const findings: CrossFinding[] = []
+  if (brazilian !== null && mexican !== null) {
+    const message = 'A Brazilian and a Mexican tax number for one supplier: find out which of the two is paid.'
+    findings.push({ code: 'two_tax_countries', fields: ['cnpj', 'rfc'], severity: 'warning', message })
+  }
+  if (mexican !== null && mexican.generic !== null) {
+    const message = 'A generic RFC is used for the public or for parties abroad and names no supplier.'
+    findings.push({ code: 'rfc_generic', fields: ['rfc'], severity: 'warning', message })
+  }
+  // A Brazilian IBAN begins with the ISPB of the bank, which is the root of the bank's own CNPJ.
+  if (brazilian !== null && account?.country === 'BR' && account.bank_code === brazilian.root) {
+    const message = 'The CNPJ is that of the bank of the account, so it may not be the supplier’s own.'
+    findings.push({ code: 'cnpj_root_is_bank', fields: ['cnpj', 'iban'], severity: 'warning', message })
+  }
+  if (brazilian !== null && !brazilian.is_head_office) {
+    const message = `The CNPJ is that of branch ${brazilian.branch}; the head office has the same root ${brazilian.root}.`
+    findings.push({ code: 'cnpj_of_branch', fields: ['cnpj'], severity: 'info', message })
+  }
+  return findings
+}
 
 /** The country whose tax number was given; the region for none or both. Mexico has no IBANs. */
 function homeFor(brazilian: boolean, mexican: boolean) {

@@ -1,4 +1,4 @@
-import { checkCharacters, complement10, complement11, luhnSum, mod11_10, weightedSum } from '../check-digits.ts'
+import { checkCharacters, complement11, weightedSum, complement10, luhnSum, mod11_10 } from '../check-digits.ts'
 import type { ReasonCode } from '../verdict.ts'
 
 /*
@@ -72,11 +72,6 @@ export function checkCharacter(name: string, start: number, expected: (values: U
   return { name, start, end: start + 1, expected }
 }
 
-/** A scheme with two check digits. */
-export function checkPair(name: string, start: number, expected: (values: Uint8Array) => number): VatScheme {
-  return { name, start, end: start + 2, expected }
-}
-
 export function valueAt(values: Uint8Array, index: number): number {
   return values[index] ?? 0
 }
@@ -109,17 +104,6 @@ export const NO_LEADING_ZERO = partRule('number', [0, 1], 'bad_component', '1 to
 /** Name of the most frequent scheme in facts. */
 export const MODULUS_11 = 'modulus 11'
 
-/** The digit that completes a weighted sum to a multiple of ten. */
-export function modulus10(weights: readonly number[]): VatScheme {
-  return checkCharacter('modulus 10', weights.length, (values) => complement10(weightedSum(values, weights)))
-}
-
-export const luhn = (start: number): VatScheme => checkCharacter('Luhn', start, (values) => complement10(luhnSum(values, 0, start)))
-
-/** ISO 7064:2003, MOD 11,10. */
-export const isoModulus11_10 = (start: number): VatScheme =>
-  checkCharacter('ISO 7064 MOD 11,10', start, (values) => mod11_10(values, 0, start))
-
 /** The digit that completes the sum to a multiple of eleven; `ten` is the digit written for 10. */
 export function modulus11(name: string, weights: readonly number[], ten: number = NONE): VatScheme {
   return checkCharacter(name, weights.length, (values) => {
@@ -143,3 +127,14 @@ export function modulus11Twice(name: string, first: readonly number[], second: r
     return digit < 10 ? digit : (weightedSum(values, second) % 11) % 10
   })
 }
+
+export const luhn = (start: number): VatScheme => checkCharacter('Luhn', start, (values) => complement10(luhnSum(values, 0, start)))
+
+/** The digit that completes a weighted sum to a multiple of ten. */
+export function modulus10(weights: readonly number[]): VatScheme {
+  return checkCharacter('modulus 10', weights.length, (values) => complement10(weightedSum(values, weights)))
+}
+
+/** ISO 7064:2003, MOD 11,10. */
+export const isoModulus11_10 = (start: number): VatScheme =>
+  checkCharacter('ISO 7064 MOD 11,10', start, (values) => mod11_10(values, 0, start))

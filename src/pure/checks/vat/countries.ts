@@ -1,51 +1,116 @@
 import {
-  accepts,
-  isoModulus11_10,
   MODULUS_11,
-  modulus10,
   modulus11,
   modulus11Remainder,
   nonzeroStart,
   ruleForLength,
-  valueAt,
-  type VatLengthRule,
   type VatRule,
-  type VatScheme,
+  modulus10,
+  isoModulus11_10,
 } from './calculations.ts'
-import { BULGARIA, CZECHIA, LATVIA, ROMANIA, SLOVAKIA } from './personal-numbers.ts'
 import {
+  BULGARIA,
+  CZECHIA,
+  LATVIA,
+  ROMANIA,
+  SLOVAKIA,
   AUSTRIA,
   BELGIUM,
-  britishHolder,
   CYPRUS,
-  dutchHolder,
   FRANCE,
   IRELAND,
   ITALY,
-  LEGAL,
   LITHUANIA,
   LUXEMBOURG,
   MALTA,
   NETHERLANDS,
-  PERSON,
-  PORTUGUESE_KINDS,
   SLOVENIA,
   SPAIN,
-  SPANISH_KINDS,
   SWEDEN,
-  SWEDISH_KINDS,
   UNITED_KINGDOM,
 } from './special-rules.ts'
 
+const PERSON = 'natural person'
+const LEGAL = 'legal entity'
+
+/** Kinds of holder by the first character of a Spanish number. */
+const SPANISH_KINDS: Readonly<Record<string, string>> = {
+  A: 'public limited company (sociedad anónima)',
+  B: 'limited company (sociedad limitada)',
+  C: 'general partnership',
+  D: 'limited partnership',
+  E: 'community of property',
+  F: 'cooperative',
+  G: 'association or foundation',
+  H: 'homeowners’ association',
+  J: 'civil company',
+  K: 'natural person under 14',
+  L: 'natural person living abroad',
+  M: 'natural person, foreigner without NIE',
+  N: 'foreign entity',
+  P: 'local authority',
+  Q: 'public body',
+  R: 'religious body',
+  S: 'state or regional government',
+  U: 'temporary joint venture (UTE)',
+  V: 'other entity',
+  W: 'establishment of a non-resident entity',
+  X: 'natural person, foreigner (NIE)',
+  Y: 'natural person, foreigner (NIE)',
+  Z: 'natural person, foreigner (NIE)',
+}
+
+/** Kinds of holder by the first digits of a Portuguese number; the longest match comes first. */
+const PORTUGUESE_KINDS: readonly (readonly [start: string, hint: string])[] = [
+  ['45', 'natural person, non-resident'],
+  ['70', 'undivided estate'],
+  ['71', 'legal entity, non-resident'],
+  ['72', 'investment fund'],
+  ['74', 'undivided estate'],
+  ['75', 'undivided estate'],
+  ['78', 'non-resident, VAT refund'],
+  ['90', 'condominium or civil company'],
+  ['91', 'condominium or civil company'],
+  ['98', 'non-resident without establishment'],
+  ['99', 'civil company without personality'],
+  ['1', PERSON],
+  ['2', PERSON],
+  ['3', PERSON],
+  ['5', 'company'],
+  ['6', 'public body'],
+  ['8', 'sole trader, old series'],
+]
+
+/** Kinds of holder by the first digit of a Swedish number. */
+const SWEDISH_KINDS: Readonly<Record<string, string>> = {
+  1: 'estate of a deceased person',
+  2: 'state, region, municipality or parish',
+  3: 'foreign company',
+  5: 'limited company (aktiebolag)',
+  6: 'simple partnership (enkelt bolag)',
+  7: 'economic or tenant-owner association',
+  8: 'non-profit association or foundation',
+  9: 'trading or limited partnership',
+}
+
+function britishHolder(number: string): string | null {
+  if (number.startsWith('GD')) return 'government department'
+  if (number.startsWith('HA')) return 'health authority'
+  // A VAT number with 000 behind it is the EORI number of its holder, of any kind.
+  return number.length === 12 && !number.endsWith('000') ? 'branch of a group registration' : null
+}
+
+function dutchHolder(_number: string, scheme: string): string | null {
+  if (scheme === 'modulus 11') return 'legal entity, or an older number'
+  return scheme === '' ? null : 'sole trader, number of 2020 or later'
+}
+
 /*
  * Every VAT country: the format in the Commission's list, the names, the rule of the check digits and the kinds of holder, in one row by the
- * code in front of the numbers. A longer rule is in special-rules.ts or personal-numbers.ts. BMF is "Prüfziffernberechnung",
+ * code in front of the numbers. A longer rule is in special-rules.ts. BMF is "Prüfziffernberechnung",
  * the Austrian finance ministry's description of the check digits of all member states, also the source of rules without another; for IT the
  * decree of 23 December 1976 on the partita IVA; for SE Skatteverket SKV 709.
  */
-
-/** Date of the formats: VIES, "VAT identification number structure", with NL as since 2020, XI as since 2021, BE as since 2023. */
-export const VAT_FORMATS_AS_OF = 'compiled 2026-11-21'
 
 export interface VatCountryRow {
   name: string
@@ -367,7 +432,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
 }
 
 /** Characters that a position of a format takes: the values from `least` to `most`. */
-interface FormatCharacter {
+export interface FormatCharacter {
   expected: string
   least: number
   most: number
@@ -415,60 +480,3 @@ export const VAT_COUNTRIES: readonly VatCountry[] = Object.entries(VAT_COUNTRY_R
 export const VAT_BY_LETTERS: ReadonlyMap<string, VatCountry> = new Map(
   VAT_COUNTRIES.flatMap((country) => country.prefixes.map((prefix) => [prefix.slice(0, 2), country] as const)),
 )
-
-export function acceptsValue({ least, most }: FormatCharacter, value: number): boolean {
-  return value >= least && value <= most
-}
-
-/** Tests the characters of a number against the formats of a country. */
-export function matchesVatFormat(country: VatCountry, values: Uint8Array, length: number): boolean {
-  const formats = country.formats.get(length)
-  if (formats === undefined) return false
-  for (const format of formats) if (matchesOneFormat(format, values)) return true
-  return false
-}
-
-function matchesOneFormat(format: readonly FormatCharacter[], values: Uint8Array): boolean {
-  for (let index = 0; index < format.length; index++) {
-    const character = format[index]
-    if (character === undefined || !acceptsValue(character, values[index] ?? 0)) return false
-  }
-  return true
-}
-
-/** Validates a number without prefix and suffix: format, parts, and a check where there is one. */
-export function isValidFor(country: VatCountry, values: Uint8Array, length: number): boolean {
-  if (!matchesVatFormat(country, values, length)) return false
-  const rule = country.rule.get(length)
-  if (rule === undefined) return false
-  for (const part of rule.parts) if (!part.isValid(values)) return false
-  return !isAllZero(rule, length, values) && hasValidCheck(rule, values)
-}
-
-function hasValidCheck({ schemes }: VatLengthRule, values: Uint8Array): boolean {
-  let applied = false
-  for (const scheme of schemes) {
-    if (scheme.appliesTo?.(values) === false) continue
-    if (accepts(scheme, values)) return true
-    applied = true
-  }
-  return !applied
-}
-
-/** Returns the schemes that apply to a number. */
-export function applicableSchemes(rule: VatLengthRule, values: Uint8Array): VatScheme[] {
-  return rule.schemes.filter((scheme) => scheme.appliesTo?.(values) !== false)
-}
-
-/** Tests whether all digits of the running number are 0; letters are ignored. Numbers without a checksum may be all zero. */
-export function isAllZero({ schemes, body }: VatLengthRule, length: number, values: Uint8Array): boolean {
-  const check = schemes[0]
-  if (check === undefined) return false
-  const [start, end] = body ?? [0, length]
-  for (let index = start; index < end; index++) {
-    const value = valueAt(values, index)
-    const skipped = body === undefined && index >= check.start && index < check.end
-    if (!skipped && value > 0 && value < 10) return false
-  }
-  return true
-}

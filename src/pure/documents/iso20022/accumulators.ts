@@ -161,13 +161,6 @@ export function decimalText(units: bigint, least = 0): string {
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** A number of 10^-5 in minor units of a currency with so many decimals; null when it is not a whole number of them. */
-export function toMinorUnits(units: bigint, digits: number): bigint | null {
-  if (digits > AMOUNT_SCALE) return units * 10n ** BigInt(digits - AMOUNT_SCALE)
-  const step = 10n ** BigInt(AMOUNT_SCALE - digits)
-  return units % step === 0n ? units / step : null
-}
-
 const LONGEST_PROBE = 64
 const FIRST_SLOTS = 4_096
 /** FNV-1a. */

@@ -1,6 +1,6 @@
 import { cutText } from '../../cut-text.ts'
 import { type XmlAttribute, type XmlFault, type XmlName, XmlReader } from '../xml/reader.ts'
-import { decimalText, toMinorUnits } from './accumulators.ts'
+import { decimalText, AMOUNT_SCALE } from './accumulators.ts'
 import { CAMT } from './camt053.ts'
 import { BusinessHeader, type MessageDefinition, type MessageTotals, MessageWalker } from './engine.ts'
 import { findTotals, hasMessage, type JsonMessageHandler, type JsonTree, readJsonTree, walkJsonMessage } from './json-message.ts'
@@ -19,6 +19,13 @@ import {
 import { checkTransactionList, compareListTotals, type ListedTransaction, sharedWatchers, type StatedListTotals } from './shared-rules.ts'
 import type { Leaf } from './structure.ts'
 import { attributeName, currencyInfo, isSchemaAttribute } from './values.ts'
+
+/** A number of 10^-5 in minor units of a currency with so many decimals; null when it is not a whole number of them. */
+export function toMinorUnits(units: bigint, digits: number): bigint | null {
+  if (digits > AMOUNT_SCALE) return units * 10n ** BigInt(digits - AMOUNT_SCALE)
+  const step = 10n ** BigInt(AMOUNT_SCALE - digits)
+  return units % step === 0n ? units / step : null
+}
 
 /** Source of the profile, in order of precedence. */
 type ProfileSource = 'argument' | 'business_service' | 'namespace' | 'service_level' | 'default'

@@ -1,16 +1,6 @@
 import { isObject } from '../../is-object.ts'
 import { type KeywordForm, type Keyword, KEYWORDS, RETIRED, type SchemaDialect, findDialect, findMetaschema, FORMS } from './keywords.ts'
-import {
-  type JsonRecord,
-  ownMember,
-  ownMembers,
-  printableExcerpt,
-  checkJsonBounds,
-  resolveUri,
-  splitFragment,
-  decodeFragment,
-  pointerSteps,
-} from './json.ts'
+import { type JsonRecord, ownMember, ownMembers, printableExcerpt, checkJsonBounds } from './json.ts'
 import {
   type Budget,
   type SchemaGap,
@@ -22,6 +12,87 @@ import {
   schemaPath,
   type DynamicScope,
 } from './schema-model.ts'
+
+/**
+ * URI references (RFC 3986, January 2005) and JSON pointers (RFC 6901). Only dot segments are normalized and only pointers decoded, so that
+ * urn: and tag: names work too.
+ */
+
+interface UriParts {
+  scheme: string | undefined
+  authority: string | undefined
+  path: string
+  query: string | undefined
+  fragment: string | undefined
+}
+
+const PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]*))?$/
+
+function splitUri(reference: string): UriParts {
+  const [, scheme, authority, path = '', query, fragment] = PARTS.exec(reference) ?? [undefined, undefined, undefined, reference]
+  return { scheme, authority, path, query, fragment }
+}
+
+/** Resolves a reference against a base, fragment included. An empty base leaves it unchanged. */
+export function resolveUri(base: string, reference: string): string {
+  const given = splitUri(reference)
+  if (given.scheme !== undefined || base === '') return uriText({ ...given, path: removeDotSegments(given.path) })
+  const from = splitUri(base)
+  if (given.authority !== undefined) return uriText({ ...given, scheme: from.scheme, path: removeDotSegments(given.path) })
+  const whole = { scheme: from.scheme, authority: from.authority, fragment: given.fragment }
+  if (given.path === '') return uriText({ ...whole, path: from.path, query: given.query ?? from.query })
+  return uriText({ ...whole, path: removeDotSegments(mergePaths(from, given.path)), query: given.query })
+}
+
+/** RFC 3986 §5.2.3. */
+function mergePaths(base: UriParts, path: string): string {
+  if (path.startsWith('/')) return path
+  if (base.authority !== undefined && base.path === '') return `/${path}`
+  return base.path.slice(0, base.path.lastIndexOf('/') + 1) + path
+}
+
+/** RFC 3986 §5.2.4, for paths that start with a slash; a relative path has no hierarchy to climb. */
+function removeDotSegments(path: string): string {
+  if (!path.startsWith('/') || !path.includes('/.')) return path
+  const kept: string[] = []
+  const steps = path.split('/').slice(1)
+  steps.forEach((step, index) => {
+    if (step === '..') kept.pop()
+    else if (step !== '.') kept.push(step)
+    if ((step === '.' || step === '..') && index === steps.length - 1) kept.push('')
+  })
+  return `/${kept.join('/')}`
+}
+
+function uriText({ scheme, authority, path, query, fragment }: UriParts): string {
+  const head = (scheme === undefined ? '' : `${scheme}:`) + (authority === undefined ? '' : `//${authority}`)
+  return head + path + (query === undefined ? '' : `?${query}`) + (fragment === undefined ? '' : `#${fragment}`)
+}
+
+/** Splits a reference at its first `#`; without `#` the fragment is empty. */
+function splitFragment(reference: string): { uri: string; fragment: string } {
+  const at = reference.indexOf('#')
+  return at === -1 ? { uri: reference, fragment: '' } : { uri: reference.slice(0, at), fragment: reference.slice(at + 1) }
+}
+
+/** Percent-decodes a fragment; null if its encoding is invalid. */
+function decodeFragment(fragment: string): string | null {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    return null
+  }
+}
+
+/** Splits a JSON pointer into decoded steps; null if it is not a pointer. */
+function pointerSteps(pointer: string): string[] | null {
+  if (pointer === '') return []
+  if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return null
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
 
 /** A schema with its subschemas and the other documents that it references. */
 export interface LoadedSchema {

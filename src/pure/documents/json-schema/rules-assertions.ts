@@ -1,7 +1,16 @@
 import { isObject } from '../../is-object.ts'
 import { type Budget, TICKS, type SchemaCall, type ErrorCode, type SchemaRun, type Truth } from './schema-model.ts'
-import { type JsonRecord, printableExcerpt, jsonTypeOf } from './json.ts'
+import { type JsonRecord, printableExcerpt } from './json.ts'
 import { compilePattern, type SchemaPattern } from './pattern.ts'
+
+type JsonType = 'array' | 'boolean' | 'null' | 'number' | 'object' | 'string'
+
+function jsonTypeOf(value: unknown): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  const type = typeof value
+  return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object'
+}
 
 /**
  * Returns whether a number is a multiple of another by their decimal texts: 19.99 is a multiple of 0.01, although their doubles are not.

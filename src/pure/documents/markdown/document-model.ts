@@ -71,11 +71,3 @@ export function httpAddress(address: string, base?: string): string | null {
     return null
   }
 }
-
-/** Link destination in Markdown. Parentheses are escaped unless they are balanced and not nested. */
-export function linkDestination(address: string): string {
-  if (!/[()&]/.test(address)) return address
-  const plain = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(address)
-  const guarded = plain ? address : address.replace(/[()]/g, String.raw`\$&`)
-  return guarded.replace(/&(?=#?[a-zA-Z0-9]+;)/g, String.raw`\&`)
-}

@@ -18,8 +18,11 @@ import {
   type ElementRole,
   elementRole,
   VOID_ELEMENTS,
+  type HtmlAttributes,
+  isHidden,
+  readTags,
+  type TagHandler,
 } from './open-elements.ts'
-import { type HtmlAttributes, isHidden, readTags, type TagHandler } from './html-tokens.ts'
 
 type TextStep = Extract<DocumentStep, { step: 'text' }>
 

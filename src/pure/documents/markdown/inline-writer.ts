@@ -1,4 +1,12 @@
-import { linkDestination, type FormatNode } from './document-model.ts'
+import type { FormatNode } from './document-model.ts'
+
+/** Link destination in Markdown. Parentheses are escaped unless they are balanced and not nested. */
+function linkDestination(address: string): string {
+  if (!/[()&]/.test(address)) return address
+  const plain = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(address)
+  const guarded = plain ? address : address.replace(/[()]/g, String.raw`\$&`)
+  return guarded.replace(/&(?=#?[a-zA-Z0-9]+;)/g, String.raw`\&`)
+}
 
 /** Content of one block in document order: opened and closed formats are nested and balanced. */
 export type InlinePiece =

@@ -1,5 +1,5 @@
 import type { Ledger } from './ledger.ts'
-import { ByteColumn, DisjointSets, IntColumn, RowIndex } from './columns.ts'
+import { ByteColumn, IntColumn, RowIndex } from './columns.ts'
 import { dayFits, type BookingWindow } from './values.ts'
 import { type StatementOverlaps, NON_PAYMENT_KINDS, ENTRY_STATUSES, INSTRUCTION_SOURCES, type InstructionSource } from './records.ts'
 import {
@@ -12,6 +12,34 @@ import {
   type MatchedBy,
   type UnmatchedReason,
 } from './verdicts.ts'
+
+/** Union-find over instructions that can only be decided together. */
+class DisjointSets {
+  private readonly parents: Int32Array
+
+  constructor(size: number) {
+    this.parents = Int32Array.from({ length: size }, (_, index) => index)
+  }
+
+  /** Smallest member of the set, so that it does not depend on the order of joins. */
+  root(member: number): number {
+    const { parents } = this
+    let root = member
+    for (let next = parents[root] ?? root; next !== root; next = parents[root] ?? root) root = next
+    for (let at = member; at !== root;) {
+      const next = parents[at] ?? root
+      parents[at] = root
+      at = next
+    }
+    return root
+  }
+
+  join(one: number, other: number): void {
+    const [first, second] = [this.root(one), this.root(other)]
+    if (first < second) this.parents[second] = first
+    else this.parents[first] = second
+  }
+}
 
 /**
  * Checks the statement's account against the instruction. Only two IBANs can contradict each other; interbank transfers settle over

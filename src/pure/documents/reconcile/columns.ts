@@ -65,34 +65,6 @@ function addPiece<Piece>(pieces: (Piece | undefined)[], index: number, make: () 
   return made
 }
 
-/** Union-find over instructions that can only be decided together. */
-export class DisjointSets {
-  private readonly parents: Int32Array
-
-  constructor(size: number) {
-    this.parents = Int32Array.from({ length: size }, (_, index) => index)
-  }
-
-  /** Smallest member of the set, so that it does not depend on the order of joins. */
-  root(member: number): number {
-    const { parents } = this
-    let root = member
-    for (let next = parents[root] ?? root; next !== root; next = parents[root] ?? root) root = next
-    for (let at = member; at !== root;) {
-      const next = parents[at] ?? root
-      parents[at] = root
-      at = next
-    }
-    return root
-  }
-
-  join(one: number, other: number): void {
-    const [first, second] = [this.root(one), this.root(other)]
-    if (first < second) this.parents[second] = first
-    else this.parents[first] = second
-  }
-}
-
 /** Index of rows by the number in a column, as linked lists: two integers per row instead of a list per key. */
 export class RowIndex {
   private readonly heads: Int32Array
@@ -327,45 +299,4 @@ export class TextPool {
     }
     this.table = table
   }
-}
-
-/** Integer bits of a double. */
-const EXACT_BITS = 53
-const PREFIX_BITS = 32
-
-/**
- * Sorts rows by text, ties by `settle`. Sorts doubles made of the first four bytes after the common prefix and the row; only rows that
- * share those bytes are compared by text.
- */
-export function orderByText(
-  pool: TextPool,
-  rows: number,
-  textOf: (row: number) => number,
-  settle: (one: number, other: number) => number,
-): Int32Array {
-  const row_bits = Math.max(1, 32 - Math.clz32(rows))
-  const drop = 2 ** Math.max(0, PREFIX_BITS + row_bits - EXACT_BITS)
-  const scale = 2 ** row_bits
-  const shared = sharedPrefixOfAll(pool, rows, textOf)
-  const keys = new Float64Array(rows)
-  for (let row = 0; row < rows; row++) keys[row] = Math.floor(pool.prefix(textOf(row), shared) / drop) * scale + row
-  keys.sort()
-  const order = new Int32Array(rows)
-  let start = 0
-  for (let at = 0; at < rows; at++) {
-    const key = keys[at] ?? 0
-    order[at] = key % scale
-    if (at + 1 < rows && Math.floor((keys[at + 1] ?? 0) / scale) === Math.floor(key / scale)) continue
-    if (at > start) order.subarray(start, at + 1).sort((one, other) => pool.compare(textOf(one), textOf(other)) || settle(one, other))
-    start = at + 1
-  }
-  return order
-}
-
-/** Number of leading bytes that all texts share. */
-function sharedPrefixOfAll(pool: TextPool, rows: number, textOf: (row: number) => number): number {
-  let shared = Infinity
-  const first = rows === 0 ? 0 : textOf(0)
-  for (let row = 1; row < rows && shared > 0; row++) shared = Math.min(shared, pool.sharedPrefixBytes(first, textOf(row)))
-  return shared === Infinity ? 0 : shared
 }

@@ -1,10 +1,51 @@
-import { RowIndex, orderByText } from './columns.ts'
+import { RowIndex, type TextPool } from './columns.ts'
 import type { Ledger } from './ledger.ts'
 import { formatMinorUnits, currencyDigits, printableText } from './values.ts'
 import { type ReconcileOutcome } from './outcome.ts'
 import { type Verdict, VERDICT_WARNINGS, type InstructionVerdict } from './verdicts.ts'
 import { EVIDENCE_GRADES, type EvidenceGrade } from './records.ts'
 import { csvQuoted, csvText } from '../csv-cell.ts'
+
+/** Integer bits of a double. */
+const EXACT_BITS = 53
+const PREFIX_BITS = 32
+
+/**
+ * Sorts rows by text, ties by `settle`. Sorts doubles made of the first four bytes after the common prefix and the row; only rows that
+ * share those bytes are compared by text.
+ */
+function orderByText(
+  pool: TextPool,
+  rows: number,
+  textOf: (row: number) => number,
+  settle: (one: number, other: number) => number,
+): Int32Array {
+  const row_bits = Math.max(1, 32 - Math.clz32(rows))
+  const drop = 2 ** Math.max(0, PREFIX_BITS + row_bits - EXACT_BITS)
+  const scale = 2 ** row_bits
+  const shared = sharedPrefixOfAll(pool, rows, textOf)
+  const keys = new Float64Array(rows)
+  for (let row = 0; row < rows; row++) keys[row] = Math.floor(pool.prefix(textOf(row), shared) / drop) * scale + row
+  keys.sort()
+  const order = new Int32Array(rows)
+  let start = 0
+  for (let at = 0; at < rows; at++) {
+    const key = keys[at] ?? 0
+    order[at] = key % scale
+    if (at + 1 < rows && Math.floor((keys[at + 1] ?? 0) / scale) === Math.floor(key / scale)) continue
+    if (at > start) order.subarray(start, at + 1).sort((one, other) => pool.compare(textOf(one), textOf(other)) || settle(one, other))
+    start = at + 1
+  }
+  return order
+}
+
+/** Number of leading bytes that all texts share. */
+function sharedPrefixOfAll(pool: TextPool, rows: number, textOf: (row: number) => number): number {
+  let shared = Infinity
+  const first = rows === 0 ? 0 : textOf(0)
+  for (let row = 1; row < rows && shared > 0; row++) shared = Math.min(shared, pool.sharedPrefixBytes(first, textOf(row)))
+  return shared === Infinity ? 0 : shared
+}
 
 /** Rows of a report: plain values, amounts as text in minor units, untrusted texts cut and cleaned. */
 

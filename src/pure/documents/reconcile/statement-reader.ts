@@ -1,16 +1,177 @@
+import { cutText } from '../../cut-text.ts'
 import { parseDay, usableId, parseAmount } from './values.ts'
-import type { EntryDirection, BankEntry, EntryStatus, ReadFindings, StatementBook } from './records.ts'
-import {
-  STATEMENT_SLOT,
-  SLOT_COUNT,
-  STATEMENT_PATHS,
-  bookingDate,
-  NOTIFICATION_PATHS,
-  REMITTANCE_PATHS,
-  RemittanceSlots,
-} from './statement-slots.ts'
+import type { EntryDirection, BankEntry, EntryStatus, ReadFindings, StatementBook, RemittanceInformation } from './records.ts'
 import { EntryTransactions, keepInstructedAmount } from './entry-transactions.ts'
-import { type SlotAmount, readSlotAmount, MessageReader, SlotValues, type MessageHandler } from './message-reader.ts'
+import { type SlotAmount, readSlotAmount, MessageReader, SlotValues, type MessageHandler, compilePaths } from './message-reader.ts'
+
+const STATEMENT_PATH = 'BkToCstmrStmt/Stmt'
+const ENTRY_PATH = `${STATEMENT_PATH}/Ntry`
+const BLOCK_PATH = `${ENTRY_PATH}/NtryDtls`
+const DETAILS_PATH = `${BLOCK_PATH}/TxDtls`
+
+/** Path of each slot of camt.053 versions 02 to 13, in the order of their groups. The status is a code up to 04 and contains one from 08. */
+const SLOT_PATHS = {
+  message_page: 'BkToCstmrStmt/GrpHdr/MsgPgntn/PgNb',
+  statement: STATEMENT_PATH,
+  statement_id: `${STATEMENT_PATH}/Id`,
+  electronic_number: `${STATEMENT_PATH}/ElctrncSeqNb`,
+  legal_number: `${STATEMENT_PATH}/LglSeqNb`,
+  copy: `${STATEMENT_PATH}/CpyDplctInd`,
+  from_time: `${STATEMENT_PATH}/FrToDt/FrDtTm`,
+  to_time: `${STATEMENT_PATH}/FrToDt/ToDtTm`,
+  account_iban: `${STATEMENT_PATH}/Acct/Id/IBAN`,
+  account_other: `${STATEMENT_PATH}/Acct/Id/Othr/Id`,
+  page: `${STATEMENT_PATH}/StmtPgntn/PgNb`,
+  entry: ENTRY_PATH,
+  amount: `${ENTRY_PATH}/Amt`,
+  direction: `${ENTRY_PATH}/CdtDbtInd`,
+  reversal: `${ENTRY_PATH}/RvslInd`,
+  status: `${ENTRY_PATH}/Sts`,
+  status_code: `${ENTRY_PATH}/Sts/Cd`,
+  status_own: `${ENTRY_PATH}/Sts/Prtry`,
+  booked_date: `${ENTRY_PATH}/BookgDt/Dt`,
+  booked_time: `${ENTRY_PATH}/BookgDt/DtTm`,
+  value_date: `${ENTRY_PATH}/ValDt/Dt`,
+  value_time: `${ENTRY_PATH}/ValDt/DtTm`,
+  servicer_reference: `${ENTRY_PATH}/AcctSvcrRef`,
+  subfamily: `${ENTRY_PATH}/BkTxCd/Domn/Fmly/SubFmlyCd`,
+  instructed: `${ENTRY_PATH}/AmtDtls/InstdAmt/Amt`,
+  transaction_amount: `${ENTRY_PATH}/AmtDtls/TxAmt/Amt`,
+  block: BLOCK_PATH,
+  batch_message: `${BLOCK_PATH}/Btch/MsgId`,
+  batch_payment_information: `${BLOCK_PATH}/Btch/PmtInfId`,
+  batch_count: `${BLOCK_PATH}/Btch/NbOfTxs`,
+  details: DETAILS_PATH,
+  message_id: `${DETAILS_PATH}/Refs/MsgId`,
+  detail_servicer_reference: `${DETAILS_PATH}/Refs/AcctSvcrRef`,
+  payment_information_id: `${DETAILS_PATH}/Refs/PmtInfId`,
+  instruction_id: `${DETAILS_PATH}/Refs/InstrId`,
+  end_to_end_id: `${DETAILS_PATH}/Refs/EndToEndId`,
+  transaction_id: `${DETAILS_PATH}/Refs/TxId`,
+  uetr: `${DETAILS_PATH}/Refs/UETR`,
+  clearing_reference: `${DETAILS_PATH}/Refs/ClrSysRef`,
+  detail_amount: `${DETAILS_PATH}/Amt`,
+  detail_direction: `${DETAILS_PATH}/CdtDbtInd`,
+  detail_instructed: `${DETAILS_PATH}/AmtDtls/InstdAmt/Amt`,
+  detail_transaction_amount: `${DETAILS_PATH}/AmtDtls/TxAmt/Amt`,
+  detail_subfamily: `${DETAILS_PATH}/BkTxCd/Domn/Fmly/SubFmlyCd`,
+  debtor_iban: `${DETAILS_PATH}/RltdPties/DbtrAcct/Id/IBAN`,
+  creditor_iban: `${DETAILS_PATH}/RltdPties/CdtrAcct/Id/IBAN`,
+  return: `${DETAILS_PATH}/RtrInf`,
+  return_code: `${DETAILS_PATH}/RtrInf/Rsn/Cd`,
+  return_own: `${DETAILS_PATH}/RtrInf/Rsn/Prtry`,
+}
+
+/** Below an entry or its details. Charges are a list in version 02, and a list inside one element from 04. */
+const CHARGE_SLOT_PATHS = {
+  charges: 'Chrgs',
+  charges_total: 'Chrgs/TtlChrgsAndTaxAmt',
+  charge: 'Chrgs/Amt',
+  charge_direction: 'Chrgs/CdtDbtInd',
+  charge_included: 'Chrgs/ChrgInclInd',
+  record: 'Chrgs/Rcrd',
+  record_amount: 'Chrgs/Rcrd/Amt',
+  record_direction: 'Chrgs/Rcrd/CdtDbtInd',
+  record_included: 'Chrgs/Rcrd/ChrgInclInd',
+}
+
+const SLOT_NAMES = [...Object.keys(SLOT_PATHS), ...Object.keys(CHARGE_SLOT_PATHS)]
+const SLOT_COUNT = SLOT_NAMES.length
+const STATEMENT_SLOT = Object.fromEntries(SLOT_NAMES.map((name, slot) => [name, slot])) as Record<
+  keyof typeof SLOT_PATHS | keyof typeof CHARGE_SLOT_PATHS,
+  number
+>
+
+const STATEMENT_SLOT_PATHS = {
+  ...slotsByPath(SLOT_PATHS, ''),
+  ...slotsByPath(CHARGE_SLOT_PATHS, `${ENTRY_PATH}/`),
+  ...slotsByPath(CHARGE_SLOT_PATHS, `${DETAILS_PATH}/`),
+}
+
+function slotsByPath(paths: Readonly<Record<string, string>>, above: string): Record<string, number> {
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [above + path, SLOT_NAMES.indexOf(name)]))
+}
+
+const STATEMENT_PATHS = compilePaths(STATEMENT_SLOT_PATHS)
+
+const REMITTANCE_SLOT = {
+  entry_reference: SLOT_COUNT,
+  creditor_reference: SLOT_COUNT + 1,
+  unstructured: SLOT_COUNT + 2,
+} as const
+
+const REMITTANCE_SLOT_PATHS: Readonly<Record<string, number>> = {
+  ...STATEMENT_SLOT_PATHS,
+  [`${ENTRY_PATH}/NtryRef`]: REMITTANCE_SLOT.entry_reference,
+  [`${DETAILS_PATH}/RmtInf/Strd/CdtrRefInf/Ref`]: REMITTANCE_SLOT.creditor_reference,
+  [`${DETAILS_PATH}/RmtInf/Ustrd`]: REMITTANCE_SLOT.unstructured,
+}
+
+/** The same with the paths of remittance information. */
+const REMITTANCE_PATHS = compilePaths(REMITTANCE_SLOT_PATHS)
+
+/** Paths of camt.054 (debit and credit notification), whose entries are those of camt.053. */
+const NOTIFICATION_PATHS = compilePaths(
+  Object.fromEntries(Object.entries(REMITTANCE_SLOT_PATHS).map(([path, slot]) => [notificationPath(path), slot])),
+)
+
+function notificationPath(path: string): string {
+  return path
+    .replace(/^BkToCstmrStmt\/(?:Stmt(?=\/|$))?/, (start) => `BkToCstmrDbtCdtNtfctn/${start.endsWith('Stmt') ? 'Ntfctn' : ''}`)
+    .replace('/StmtPgntn/', '/NtfctnPgntn/')
+}
+
+/** Maximum number of lines per transaction, and characters per line. */
+const LINES = 64
+const LINE_CHARS = 512
+
+/** Collects remittance information separately, because its elements can repeat. */
+class RemittanceSlots {
+  private entry_reference = ''
+  private creditor_references: string[] = []
+  private unstructured: string[] = []
+
+  openEntry(): void {
+    this.entry_reference = ''
+    this.openDetails()
+  }
+
+  openDetails(): void {
+    this.creditor_references = []
+    this.unstructured = []
+  }
+
+  /** Returns false if the slot is not one of remittance. */
+  take(slot: number, text: string): boolean {
+    if (slot < SLOT_COUNT) return false
+    const lines =
+      slot === REMITTANCE_SLOT.creditor_reference
+        ? this.creditor_references
+        : slot === REMITTANCE_SLOT.unstructured
+          ? this.unstructured
+          : null
+    if (lines === null) this.entry_reference = shortenText(text)
+    else if (lines.length < LINES) lines.push(cutText(text, LINE_CHARS, ''))
+    return true
+  }
+
+  of(statement: Pick<RemittanceInformation, 'statement_id' | 'sequence' | 'page'>, slots: SlotValues): RemittanceInformation {
+    const servicer_reference = shortenText(slots.get(STATEMENT_SLOT.servicer_reference) ?? '')
+    const entry_reference = this.entry_reference || servicer_reference || null
+    const { creditor_references, unstructured } = this
+    return { ...statement, entry_reference, booked_on: bookingDate(slots), creditor_references, unstructured }
+  }
+}
+
+function shortenText(text: string): string {
+  return cutText(text, LINE_CHARS, '').trim()
+}
+
+/** Booking date of the entry, YYYY-MM-DD; null if missing or invalid. */
+function bookingDate(slots: SlotValues): string | null {
+  const booked = (slots.get(STATEMENT_SLOT.booked_date) ?? slots.get(STATEMENT_SLOT.booked_time))?.trim() ?? ''
+  return /^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(booked) ? booked.slice(0, 10) : null
+}
 
 /** Subfamily of returns and reimbursements in bank transaction codes (ISO 20022 external code list, 2026). */
 const RETURN_SUBFAMILY = 'RRTN'

@@ -1,9 +1,8 @@
 import { defineProtocol } from '../protocol.ts'
 import { A2A_READER } from './view.ts'
 import { CAPABILITY_RULES, CARD_RULES, SKILL_RULES } from './rules-card.ts'
-import { INTERFACE_RULES } from './rules-interfaces.ts'
+import { INTERFACE_RULES, TRUST_RULES } from './rules-interfaces.ts'
 import { SECURITY_RULES } from './rules-security.ts'
-import { TRUST_RULES } from './rules-trust.ts'
 
 /**
  * Agent2Agent: agent cards of 0.2.0 to 1.0 (specification and protocol buffers, read 2026-11-21), also inside a JSON-RPC answer. Cards of

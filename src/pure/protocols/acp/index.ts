@@ -1,10 +1,9 @@
 import { defineProtocol } from '../protocol.ts'
 import { ACP_READER } from './view.ts'
 import { DISCOUNT_RULES, MONEY_RULES } from './rules-money.ts'
-import { DOCUMENT_RULES } from './rules-documents.ts'
+import { DOCUMENT_RULES, PAYMENT_RULES } from './rules-documents.ts'
 import { LINE_RULES } from './rules-lines.ts'
 import { MESSAGE_RULES, SESSION_RULES, NESTED_RULES } from './rules-session.ts'
-import { PAYMENT_RULES } from './rules-payment.ts'
 
 /**
  * Agentic Commerce Protocol, versions 2025-09-29 to 2026-04-17 (published schemas and proposals, read 2026-11-21): checkout sessions,

@@ -10,22 +10,47 @@ import {
 import { readDateVersion } from '../kit/dates.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { isEventOrder, type AcpView } from './view.ts'
+import { isEventOrder, type AcpView, followJsonPath } from './view.ts'
 import {
   ACP_TYPES,
   ACP_VERSIONS,
   OLD_LINE_AMOUNTS,
-  OTHER_MEMBERS,
-  SESSION_MEMBERS,
   schemaSpec,
   FIRST_LINKS,
   SESSION_TYPES,
   REJECTION_REASONS,
+  JANUARY_NEW,
+  type AcpVersion,
+  type AcpType,
 } from './versions.ts'
 import { expectHttpsUrl } from '../kit/url.ts'
-import { followJsonPath } from '../kit/json-path.ts'
 import { expectShape, type ShapeReporters } from '../kit/shape.ts'
 import { EVENT_ORDER, DOCUMENTS, EXTENSION, OPTIONS, OLD_SESSIONS } from './schemas.ts'
+
+const EVERY = ['id', 'buyer', 'status', 'currency', 'line_items', 'fulfillment_options', 'totals', 'messages', 'links', 'order']
+const DECEMBER = [...EVERY, 'payment_provider', 'fulfillment_details', 'selected_fulfillment_options', 'authentication_metadata']
+
+const JANUARY = [...DECEMBER.filter((name) => name !== 'payment_provider'), ...JANUARY_NEW]
+
+/** Members of a checkout session; every schema is closed. */
+const SESSION_MEMBERS: Readonly<Record<AcpVersion, ReadonlySet<string>>> = {
+  '2025-09-29': new Set([...EVERY, 'payment_provider', 'fulfillment_address', 'fulfillment_option_id']),
+  '2025-12-12': new Set(DECEMBER),
+  '2026-01-16': new Set([...DECEMBER, 'authentication_provider']),
+  '2026-01-30': new Set(JANUARY),
+  '2026-04-17': new Set([...JANUARY, 'marketing_consent_options']),
+}
+
+const ORDER = ['type', 'id', 'checkout_session_id', 'order_number', 'client_reference_id', 'permalink_url', 'status', 'estimated_delivery']
+
+/** Members of the other documents in the newest version. */
+const OTHER_MEMBERS: Readonly<Record<Exclude<AcpType, 'checkout_session'>, ReadonlySet<string>>> = {
+  order: new Set([...ORDER, 'confirmation', 'support', 'line_items', 'fulfillments', 'adjustments', 'totals']),
+  discovery: new Set(['protocol', 'api_base_url', 'transports', 'capabilities']),
+  error: new Set(['type', 'code', 'message', 'param', 'supported_versions']),
+  allowance: new Set(['reason', 'max_amount', 'currency', 'checkout_session_id', 'merchant_id', 'expires_at']),
+  feed_product: new Set(['id', 'title', 'description', 'url', 'media', 'variants']),
+}
 
 const SESSION_SCHEMA = schemaSpec('CheckoutSessionBase')
 const SLIPS: Readonly<Record<string, string>> = { cancelled: 'canceled', ready_for_complete: 'ready_for_payment' }

@@ -1,16 +1,67 @@
 import type { JsonCursor } from '../json-cursor.ts'
 import { isJsonRpcRequest, type RuleContext, type Detection, type DocumentReader, type SpecReference } from '../protocol.ts'
-import {
-  ACP_TYPES,
-  ACP_VERSIONS,
-  CLOSED_SETS,
-  type AcpVersion,
-  type ClosedSets,
-  ERROR_TYPES,
-  JANUARY_NEW,
-  type AcpType,
-} from './versions.ts'
+import { ACP_TYPES, ACP_VERSIONS, type AcpVersion, ERROR_TYPES, JANUARY_NEW, type AcpType, FIRST_LINKS } from './versions.ts'
 import { readDateVersion } from '../kit/dates.ts'
+
+const FIRST_STATUSES = ['not_ready_for_payment', 'ready_for_payment', 'completed', 'canceled', 'in_progress']
+const NEW_STATUSES = ['authentication_required', 'incomplete', 'requires_escalation', 'pending_approval', 'complete_in_progress', 'expired']
+const FIRST_TOTALS = ['items_base_amount', 'items_discount', 'subtotal', 'discount', 'fulfillment', 'tax', 'fee', 'total']
+const NEW_TOTALS = [...FIRST_TOTALS, 'gift_wrap', 'tip', 'store_credit']
+const FIRST_ERRORS = ['missing', 'invalid', 'out_of_stock', 'payment_declined', 'requires_sign_in', 'requires_3ds']
+const NEW_ERRORS = [
+  ...FIRST_ERRORS,
+  'low_stock',
+  'quantity_exceeded',
+  'coupon_invalid',
+  'coupon_expired',
+  'minimum_not_met',
+  'maximum_exceeded',
+  'region_restricted',
+  'age_verification_required',
+  'approval_required',
+  'unsupported',
+  'not_found',
+  'conflict',
+  'rate_limited',
+  'expired',
+  'intervention_required',
+]
+
+const NEW_LINKS = [...FIRST_LINKS, 'return_policy', 'shipping_policy', 'contact_us', 'about_us', 'faq', 'support']
+
+interface ClosedSets {
+  statuses: readonly string[]
+  totals: readonly string[]
+  messages: readonly string[]
+  errors: readonly string[]
+  links: readonly string[]
+  options: readonly string[]
+}
+
+const DECEMBER_SETS: ClosedSets = {
+  statuses: [...FIRST_STATUSES, 'authentication_required'],
+  totals: FIRST_TOTALS,
+  messages: ['info', 'error'],
+  errors: FIRST_ERRORS,
+  links: [...FIRST_LINKS, 'return_policy'],
+  options: ['shipping', 'digital'],
+}
+const JANUARY_SETS: ClosedSets = {
+  statuses: [...FIRST_STATUSES, ...NEW_STATUSES],
+  totals: NEW_TOTALS,
+  messages: ['info', 'warning', 'error'],
+  errors: NEW_ERRORS,
+  links: NEW_LINKS,
+  options: ['shipping', 'digital', 'pickup', 'local_delivery'],
+}
+
+const CLOSED_SETS: Readonly<Record<AcpVersion, ClosedSets>> = {
+  '2025-09-29': { ...DECEMBER_SETS, statuses: FIRST_STATUSES, links: [...FIRST_LINKS, 'seller_shop_policies'] },
+  '2025-12-12': DECEMBER_SETS,
+  '2026-01-16': DECEMBER_SETS,
+  '2026-01-30': JANUARY_SETS,
+  '2026-04-17': { ...JANUARY_SETS, totals: [...NEW_TOTALS, 'amount_refunded'] },
+}
 
 export interface AcpTotals {
   cursor: JsonCursor
@@ -382,4 +433,30 @@ export const ACP_READER: DocumentReader<AcpView> = {
 /** The same file of another version; definitions keep their names. Feeds and discovery came with 2026-04-17. */
 function acpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
   return { url: url.replace(/\/spec\/[0-9-]{10}\//, `/spec/${version}/`), section }
+}
+
+/** JSONPath (RFC 9535) with names and indices only: `$.line_items[0].quantity`. The time depends on the length of the path alone. */
+type JsonPathOutcome = 'found' | 'nothing' | 'not_plain' | 'malformed'
+
+const STEP = /\.([A-Za-z_][\w-]*)|\[([0-9]{1,9})\]|\['([^'\\]*)'\]|\["([^"\\]*)"\]/y
+const MOST_CHARS = 512
+
+export function followJsonPath(path: string, root: unknown): JsonPathOutcome {
+  if (!path.startsWith('$')) return 'malformed'
+  if (path.length > MOST_CHARS) return 'not_plain'
+  let value = root
+  let position = 1
+  while (position < path.length) {
+    STEP.lastIndex = position
+    const step = STEP.exec(path)
+    if (step === null) return /[*?:,]|\.\./.test(path) ? 'not_plain' : 'malformed'
+    position = STEP.lastIndex
+    value = readStep(value, step[1] ?? step[2] ?? step[3] ?? step[4] ?? '', step[2] !== undefined)
+  }
+  return value === undefined ? 'nothing' : 'found'
+}
+
+function readStep(holder: unknown, key: string, isIndex: boolean): unknown {
+  if (typeof holder !== 'object' || holder === null || Array.isArray(holder) !== isIndex) return undefined
+  return Object.hasOwn(holder, key) ? (holder as Record<string, unknown>)[key] : undefined
 }

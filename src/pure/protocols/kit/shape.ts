@@ -21,7 +21,7 @@ export type ShapeMembers = Readonly<Record<string, JsonShape>>
 /** Checked by another rule. */
 export const anyValue: JsonShape = { kind: 'known' }
 export const text: JsonShape = { kind: 'text' }
-export const textOrNull: JsonShape = { kind: 'text_or_null' }
+
 /** A text with a format. */
 export function textWith(fault: (found: string) => string | null, expected: string): JsonShape {
   return { kind: 'form', fault, expected }

@@ -14,10 +14,31 @@ import {
 import { expectInteger } from '../kit/money.ts'
 import { isDate, readDateTime, readDateVersion } from '../kit/dates.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import { expectUriIfPresent, readUrl, isUri, isUriTemplate } from '../kit/url.ts'
+import { expectUriIfPresent, readUrl, isUri } from '../kit/url.ts'
 import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
 import { MCP_TYPES, MCP_VERSIONS, asksForInput, type McpView, LIFECYCLE, mcpSpec } from './view.ts'
 import { objectsWithIcons } from './rules-tools.ts'
+
+/** One variable of an expression: a name, a prefix length or an explode mark (RFC 6570, 2.3 and 2.4). */
+const VARIABLE = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*(?::[1-9][0-9]{0,3}|\*)?$/
+
+/** Returns whether a text is a URI template (RFC 6570). Operators that are reserved there are refused. */
+export function isUriTemplate(text: string): boolean {
+  if (text === '' || text.length > 8_192) return false
+  for (const [index, part] of text.split('{').entries()) {
+    const end = part.indexOf('}')
+    const literal = index === 0 ? part : part.slice(end + 1)
+    if (/[\s<>"}|\\^`]/.test(literal)) return false
+    if (index === 0) continue
+    if (end === -1 || !isExpression(part.slice(0, end))) return false
+  }
+  return true
+}
+
+function isExpression(expression: string): boolean {
+  const variables = expression.replace(/^[+#./;?&]/, '')
+  return variables.split(',').every((variable) => variable.length <= 256 && VARIABLE.test(variable))
+}
 
 const RESULTS = mcpSpec('schema', 'Common Types')
 const DISCOVER = mcpSpec('schema', 'server/discover')

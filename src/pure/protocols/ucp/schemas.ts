@@ -1,4 +1,6 @@
-import { boolean, each, integer, list, object, oneOfTexts, text, textOrNull, uri, type JsonShape, anyValue, number } from '../kit/shape.ts'
+import { boolean, each, integer, list, object, oneOfTexts, text, uri, type JsonShape, anyValue, number } from '../kit/shape.ts'
+
+const textOrNull: JsonShape = { kind: 'text_or_null' }
 
 /**
  * Types of members of responses, from the reference pages of the specification (ucp.dev, read 2026-11-21). Amounts, quantities, times,

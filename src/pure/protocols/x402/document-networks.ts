@@ -5,7 +5,7 @@ import type { JsonCursor } from '../json-cursor.ts'
 
 /** Networks and tokens that x402 clients know. Others are unknown, not wrong. */
 
-interface KnownToken {
+export interface KnownToken {
   /** CAIP-2. */
   network: string
   asset: string
@@ -150,10 +150,4 @@ export function networkAt(cursor: JsonCursor): X402Network | null {
 /** Tokens known on a network; none for a network without any. */
 export function tokensOf(network: X402Network): readonly KnownToken[] {
   return X402_TOKENS.view.by_network.get(network.id) ?? []
-}
-
-/** The token that an asset is on a network; null when it is not in the table. */
-export function knownToken(network: X402Network, asset: string): KnownToken | null {
-  const wanted = foldAsset(asset)
-  return tokensOf(network).find((token) => foldAsset(token.asset) === wanted) ?? null
 }

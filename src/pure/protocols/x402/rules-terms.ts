@@ -3,8 +3,24 @@ import { readDecimalDigits, expectInteger } from '../kit/money.ts'
 import { readCaip2 } from '../kit/addresses.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding, SpecReference } from '../protocol.ts'
-import { foldAsset, isOfNamespace, knownToken, networkAt, shortenNetworkId, SOLANA_NETWORKS, V1_NETWORKS } from './document-networks.ts'
+import {
+  foldAsset,
+  isOfNamespace,
+  networkAt,
+  shortenNetworkId,
+  SOLANA_NETWORKS,
+  V1_NETWORKS,
+  type X402Network,
+  type KnownToken,
+  tokensOf,
+} from './document-networks.ts'
 import { schemeSpec, x402Spec, isMissing, type RequirementsEntry, type X402View, amountName } from './view.ts'
+
+/** The token that an asset is on a network; null when it is not in the table. */
+function knownToken(network: X402Network, asset: string): KnownToken | null {
+  const wanted = foldAsset(asset)
+  return tokensOf(network).find((token) => foldAsset(token.asset) === wanted) ?? null
+}
 
 const SCHEMES: ReadonlySet<string> = new Set(['exact', 'upto', 'batch-settlement', 'auth-capture'])
 const MOST_EVM = 2n ** 256n - 1n
