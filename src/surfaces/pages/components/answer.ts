@@ -1,3 +1,4 @@
+import type { Members } from '../../../pure/is-object.ts'
 import type { ComponentType, VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Headline, HeadlineRule } from '../../../pure/headline.ts'
@@ -18,8 +19,6 @@ import { Identifier } from './identifier.ts'
 import { Seal } from './seal.ts'
 import { Tabs } from './tabs.ts'
 import { ScopeLine, SmallVerdict, Verdict } from './verdict.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** Rules for displaying the answers of one tool. */
 export interface AnswerReading {

@@ -5,7 +5,16 @@ import { fillMessage } from '../../../pure/messages.ts'
 import type { Checkout, CheckoutParts, Phase, Screen, Trace } from '../client/pay/checkout.ts'
 import type { Fault, PayMessages } from '../client/pay/faults.ts'
 import { follow, type Live } from '../client/pay/live.ts'
-import { hasKeptPayment, isPayable, readRecord, usdc, type PaidAtBank, type PaidPart, type PayRecord } from '../client/pay/record.ts'
+import {
+  INVOICE_MARKS,
+  hasKeptPayment,
+  isPayable,
+  readRecord,
+  usdc,
+  type PaidAtBank,
+  type PaidPart,
+  type PayRecord,
+} from '../client/pay/record.ts'
 import { discoverWallets, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
 import { BackToShop, DeveloperDetails, PayMerchant, PayPdf, PayPurpose, PayTerms, type InvoiceDetails } from './pay-details.ts'
@@ -266,15 +275,6 @@ function recordOf(wire: Readonly<Record<string, unknown>>): PayRecord {
   return record
 }
 
-const MARKS = {
-  ISSUED: 'done',
-  PROCESSING: 'unverifiable',
-  PARTIALLY_PAID: 'unverifiable',
-  SETTLED: 'valid',
-  EXPIRED: 'invalid',
-  VOID: 'invalid',
-} as const
-
 /** State of the invoice in a word, and a sentence that says what comes next. */
 function stateText(messages: PayMessages['states'], record: PayRecord): { word: string; reason: string } {
   const { status, due_minor, paid_minor, amount_minor, bank_payment } = record
@@ -287,7 +287,7 @@ function stateText(messages: PayMessages['states'], record: PayRecord): { word: 
 export function PayState({ record, word_ref }: { record: PayRecord; word_ref?: { current: HTMLHeadingElement | null } }) {
   const { messages } = usePayLocale()
   const { word, reason } = stateText(messages.states, record)
-  const mark = MARKS[record.status]
+  const mark = INVOICE_MARKS[record.status]
   return html`<div class=${`verdict ${mark}`}>
     <${MarkShape} mark=${mark} />
     <h2 class="word" tabindex="-1" id="word" ref=${word_ref}>${word}</h2>

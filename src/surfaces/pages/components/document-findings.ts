@@ -1,12 +1,10 @@
 import { findJsonRanges } from '../../../pure/documents/json-text.ts'
-import { objectsIn } from '../../../pure/is-object.ts'
+import { objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
 import { labelOf } from '../../../service/catalogue/answer-view.ts'
 import { html } from '../html.ts'
 import type { DocumentViews } from './answer.ts'
 import { DocumentLines, type DocumentFinding } from './document-lines.ts'
 import { elementPlaces } from './xml-places.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * Findings at their place in the input, recognized by the form of the answer alone: findings that have a line (payment messages), errors that
@@ -105,8 +103,4 @@ function located(text: string, found: readonly UnlocatedFinding[]): DocumentFind
     const range = pointer === null ? elements.get(path ?? '') : pointers.get(pointer)
     return { ...finding, range: range === undefined ? null : { start: range.start, end: range.end } }
   })
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -1,10 +1,8 @@
 import type { VNode } from 'preact'
 import { csvText } from '../../../pure/documents/csv-cell.ts'
-import { isObject, objectsIn } from '../../../pure/is-object.ts'
+import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
 import { labelOf } from '../../../service/catalogue/answer-view.ts'
 import { html } from '../html.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** Facts as label and value. */
 export function KeyFacts({ facts }: { facts: readonly [label: string, value: unknown][] }) {

@@ -15,25 +15,16 @@ import {
   type Account,
 } from '../client/merchant/invoices.ts'
 import { requestObject } from '../client/json-request.ts'
-import { usdc } from '../client/pay/record.ts'
+import { INVOICE_MARKS, usdc } from '../client/pay/record.ts'
 import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
 import { SmallVerdict } from './verdict.ts'
 
 type StateWords = Readonly<Record<InvoiceState, string>>
 
-const MARKS = {
-  ISSUED: 'done',
-  PROCESSING: 'unverifiable',
-  PARTIALLY_PAID: 'unverifiable',
-  SETTLED: 'valid',
-  EXPIRED: 'invalid',
-  VOID: 'invalid',
-} as const
-
 /** State of an invoice: shape, colour and word. */
 export function StateWord({ status, words }: { status: InvoiceState; words: StateWords }) {
-  return html`<${SmallVerdict} mark=${MARKS[status]} word=${words[status]} />`
+  return html`<${SmallVerdict} mark=${INVOICE_MARKS[status]} word=${words[status]} />`
 }
 
 interface MerchantInvoicesProps {

@@ -1,9 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { isObject, objectsIn } from '../../../pure/is-object.ts'
+import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
 import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** Receipts of the answers that this browser got, newest first. They stay in this browser. */
 const KEY = 'assay-receipts'

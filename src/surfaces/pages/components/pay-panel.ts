@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { waitText } from '../../../pure/duration-text.ts'
-import { isObject } from '../../../pure/is-object.ts'
+import { isObject, type Members } from '../../../pure/is-object.ts'
 import { discoverWallets, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
 import {
@@ -12,8 +12,6 @@ import {
   type PaymentAttempt,
   type WalletToken,
 } from './call-payment.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 export interface PaymentWays {
   takes_payments: boolean

@@ -1,7 +1,5 @@
-import { objectsIn } from '../../../pure/is-object.ts'
+import { objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
 import { html } from '../html.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** A refused call: what is wrong, what it cost, what to do. */
 export function ProblemView({ problem }: { problem: Members }) {
@@ -33,8 +31,4 @@ export function NoAnswer({ message }: { message: string }) {
     <p>${message}</p>
     <p class="hint">Your input is still in the form; send it again when you like.</p>
   </div>`
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -1,6 +1,6 @@
 import type { ComponentType, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isObject } from '../../../pure/is-object.ts'
+import { isObject, type Members } from '../../../pure/is-object.ts'
 import type { Receipt } from '../../../pure/receipts/receipt.ts'
 import { showAllowance } from '../client/allowance.ts'
 import { bringIntoView } from '../client/view.ts'
@@ -14,8 +14,6 @@ import { NoAnswer, ProblemView } from './problem.ts'
 import type { SampleTarget } from './sample-text.ts'
 import type { SamplesProps } from './samples.ts'
 import { sendUntilSettled, type CallReply } from './send-call.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 export interface ToolDeskProps {
   /** Label of the button. */

@@ -1,7 +1,7 @@
 import { csvQuoted, csvText } from '../../../../pure/documents/csv-cell.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
-import { usdc } from '../pay/record.ts'
+import { minorOf, usdc } from '../pay/record.ts'
 import { requestObject, type ObjectReply } from '../json-request.ts'
 import {
   DECLINED,
@@ -65,10 +65,6 @@ export function readInvoice(value: Members): ListedInvoice | null {
   }
 }
 
-function minorOf(value: unknown): bigint | null {
-  return typeof value === 'string' && /^\d{1,30}$/.test(value) ? BigInt(value) : null
-}
-
 /** A record names the payer with each payment. */
 function payerOf({ payer, payments, tx_hash }: Members): string | null {
   return textOf(payer) ?? textOf(objectsIn(payments).find((one) => one['tx_hash'] === tx_hash)?.['payer'])
@@ -77,7 +73,7 @@ function payerOf({ payer, payments, tx_hash }: Members): string | null {
 export function readPage(body: Members): InvoicePage | null {
   const { next_before } = body
   const token = textOf(body['token'])
-  if (token === null || !isObject(body)) return null
+  if (token === null) return null
   const invoices = objectsIn(body['invoices']).flatMap((one) => readInvoice(one) ?? [])
   return { invoices, next_before: typeof next_before === 'number' ? next_before : null, token }
 }

@@ -1,4 +1,5 @@
 import { tokenText } from '../../../../pure/chain/token-amount.ts'
+import type { BadgeVerdict } from '../../../../pure/headline.ts'
 import type { InvoiceState } from '../../../../pure/invoices/standing.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 
@@ -73,14 +74,15 @@ export interface Signing {
   nonce: string
 }
 
-const STATES: Readonly<Record<InvoiceState, true>> = {
-  ISSUED: true,
-  PROCESSING: true,
-  PARTIALLY_PAID: true,
-  SETTLED: true,
-  EXPIRED: true,
-  VOID: true,
-}
+/** Shape of each state of an invoice. */
+export const INVOICE_MARKS = {
+  ISSUED: 'done',
+  PROCESSING: 'unverifiable',
+  PARTIALLY_PAID: 'unverifiable',
+  SETTLED: 'valid',
+  EXPIRED: 'invalid',
+  VOID: 'invalid',
+} as const satisfies Record<InvoiceState, BadgeVerdict>
 
 /** Reads an invoice record from JSON; null if it is not one. */
 export function readRecord(value: unknown): PayRecord | null {
@@ -133,10 +135,11 @@ function paidAtBank(value: unknown): PaidAtBank | null {
 }
 
 function isState(value: unknown): value is InvoiceState {
-  return typeof value === 'string' && Object.hasOwn(STATES, value)
+  return typeof value === 'string' && Object.hasOwn(INVOICE_MARKS, value)
 }
 
-function minorOf(value: unknown): bigint | null {
+/** Reads an amount in minor units; null if it is not one. */
+export function minorOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^\d{1,30}$/.test(value) ? BigInt(value) : null
 }
 
