@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { elementPlaces } from '../../src/surfaces/pages/components/xml-places.ts'
+import { elementPlaces } from '../../src/surfaces/pages/components/document-findings.ts'
 
 test('elements are found by their paths', () => {
   const text = `<?xml version="1.0"?><!-- <a> --><d:doc a="1 > 0"><g><![CDATA[<g>]]></g><p><n> </n></p>\n<p><n>two</n><empty/></p></d:doc>`

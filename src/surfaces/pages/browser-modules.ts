@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { createRequire, stripTypeScriptTypes } from 'node:module'
 import { extname, posix } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { asModule, isCommonJs } from './common-js.ts'
 
 /**
  * Source files as native browser modules. Each is served at a path that mirrors `src/`, with its types removed and its import specifiers
@@ -94,4 +93,32 @@ function resolve(path: string, file: string, specifier: string): ModulePath {
 /** The file of a package: as Node finds it for an import of ours, and for `require` where packages import one another. */
 function packageFile(importer: string, specifier: string): string {
   return importer.startsWith(SOURCE) ? fileURLToPath(import.meta.resolve(specifier)) : createRequire(importer).resolve(specifier)
+}
+
+/**
+ * A package of the older kind as a browser module, so that what needs it runs in browsers from the same file. Knows what compilers write:
+ * names required by literal texts, and `exports.name = …` at the start of a line. Nothing of the package itself is changed.
+ */
+function asModule(text: string): string {
+  const required = [...new Set([...text.matchAll(/\brequire\("([\w./@-]+)"\)/g)].map(([, name = '']) => name))]
+  const exported = [...new Set([...text.matchAll(/^exports\.(\w+) = /gm)].map(([, name = '']) => name))]
+  const imports = required.map((name, index) => `import required_${index} from '${name}'`)
+  const known = required.map((name, index) => `${JSON.stringify(name)}: required_${index}`)
+  const given = exported.map((name) => `const export_${name} = exports.${name}\nexport { export_${name} as ${name} }`)
+  return [
+    ...imports,
+    'const exports = {}',
+    `const required = {${known.join(', ')}}`,
+    ';(function (exports, require) {',
+    text,
+    '})(exports, (name) => required[name])',
+    ...given,
+    'export default exports',
+    '',
+  ].join('\n')
+}
+
+/** Checks if a file of a package is CommonJS as compilers write it, and not an ES module. */
+function isCommonJs(text: string): boolean {
+  return /^exports\.\w+ = /m.test(text) && !/^(?:import|export)\s/m.test(text)
 }

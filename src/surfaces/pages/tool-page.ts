@@ -1,6 +1,6 @@
 import { FAMILIES, type Tool } from '../../service/catalogue/define.ts'
-import { modeMark, priceWords } from '../../service/catalogue/text.ts'
 import { nearestName } from '../../service/catalogue/search.ts'
+import { modeMark, priceWords } from '../../service/catalogue/text.ts'
 import { priceBounds, type PricesNow } from '../../service/payments/price-book.ts'
 import type { AppDeps } from '../deps.ts'
 import { Samples } from './components/samples.ts'
@@ -22,7 +22,13 @@ export async function toolPage(deps: AppDeps, tool: Tool, prices: PricesNow | nu
     <${Island} id="desk" component=${ToolDesk} props=${{ ...props, samples: Samples }} />
     ${props.example === null && html`<${Scope} scope=${tool.scope} />`}
   `
-  return layout({ title: `${tool.title} · assay`, mark: modeMark(deps), main, script: 'tool', styles: ['components/document-lines.css'] })
+  return layout({
+    title: `${tool.title} · assay`,
+    mark: modeMark(deps),
+    main,
+    script: 'tool',
+    styles: ['components/document-findings.css'],
+  })
 }
 
 function Terms({ deps, tool, prices }: { deps: AppDeps; tool: Tool; prices: PricesNow | null }) {

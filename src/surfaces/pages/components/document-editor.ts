@@ -1,7 +1,6 @@
 import type { TargetedEvent } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { FindingSeverity } from '../../../pure/protocols/protocol.ts'
-import { Lines } from '../client/preflight/lines.ts'
 import { dropArea } from '../client/files.ts'
 import { html } from '../html.ts'
 import { MarkShape } from './verdict.ts'
@@ -160,4 +159,42 @@ function isError(marks: readonly Mark[]): boolean {
 
 function classOf(marks: readonly Mark[]): string {
   return marks.length === 0 ? '' : isError(marks) ? 'error' : 'warning'
+}
+
+/** Line index of a text: offset of each line, and line of each offset. Only line feeds end a line, as in the positions of the service. */
+export class Lines {
+  readonly text: string
+  private readonly starts: number[] = [0]
+
+  constructor(text: string) {
+    this.text = text
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.starts.push(at + 1)
+  }
+
+  get count(): number {
+    return this.starts.length
+  }
+
+  /** First character of a line, from 0, and the one behind its last; the line feed is not part of it. */
+  range(line: number): { start: number; end: number } {
+    const start = this.starts[line] ?? this.text.length
+    return { start, end: (this.starts[line + 1] ?? this.text.length + 1) - 1 }
+  }
+
+  /** Returns the line number, from 0, of a character offset. */
+  lineOf(position: number): number {
+    let [low, high] = [0, this.starts.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.starts[middle] ?? 0) <= position) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  /** Line and column as people count them, from 1. */
+  place(position: number): { line: number; column: number } {
+    const line = this.lineOf(position)
+    return { line: line + 1, column: position - this.range(line).start + 1 }
+  }
 }

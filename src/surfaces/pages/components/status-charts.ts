@@ -2,17 +2,20 @@ import type { TargetedEvent, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { durationText } from '../../../pure/duration-text.ts'
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
-import { continued, readHistory, SPAN_S, type HistoryView, type Span } from '../client/status/history.ts'
+import type { HistoryView, Span } from '../../../service/telemetry/history.ts'
 import {
-  CALLS,
   callRow,
+  CALLS,
+  continued,
   headRow,
   perMinute,
   priceRow,
   rateText,
+  readHistory,
   SETTLEMENT,
   settlementRow,
   SOURCES,
+  SPAN_S,
   type PriceBounds,
   type Row,
 } from '../client/status/rows.ts'

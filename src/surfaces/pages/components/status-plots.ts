@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import type { HistoryView } from '../client/status/history.ts'
+import type { HistoryView } from '../../../service/telemetry/history.ts'
 import type { Row } from '../client/status/rows.ts'
 import { html } from '../html.ts'
 

@@ -1,26 +1,42 @@
 import { ISO4217 } from '../../../../pure/checks/currency.ts'
 import { readSnapshot, snapshotHash } from '../../../../pure/datasets/definition.ts'
-import { isConserved, TotalsCollector } from '../../../../pure/documents/reconcile/outcome.ts'
+import { Ledger } from '../../../../pure/documents/reconcile/ledger.ts'
+import { isConserved, TotalsCollector, totalsJson, type ReconcileOutcome } from '../../../../pure/documents/reconcile/outcome.ts'
+import { documentReader, type DocumentKind, type RecordSink } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
 import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
-import { ReadFindings, StatementBook, type BankEntry, type PaymentInstruction } from '../../../../pure/documents/reconcile/records.ts'
-import { defectRows } from '../../../../pure/documents/reconcile/report-rows.ts'
+import {
+  ReadFindings,
+  StatementBook,
+  type BankEntry,
+  type PaymentInstruction,
+  type ReadFinding,
+} from '../../../../pure/documents/reconcile/records.ts'
+import {
+  ambiguousRows,
+  csvHeader,
+  defectRows,
+  entryCsv,
+  entryOrder,
+  entryRow,
+  instructionOrder,
+  verdictCsv,
+  verdictRow,
+  verdictRowJson,
+} from '../../../../pure/documents/reconcile/report-rows.ts'
 import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
-import { csvBlob, jsonBlob, type ExportSource } from './export.ts'
+import { documentKind } from './file-kind.ts'
 import {
   ROW_BLOCK,
   type CurrentTable,
   type ExportFormat,
+  type FileRemark,
+  type FileSide,
   type RunResult,
   type WorkerMessage,
   type WorkerReplies,
   type WorkerRequest,
-  type FileRemark,
-  type FileSide,
 } from './messages.ts'
 import { currencySums, ReportRows } from './report-rows.ts'
-import { Ledger } from '../../../../pure/documents/reconcile/ledger.ts'
-import { documentReader, type DocumentKind, type RecordSink } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
-import { documentKind } from './file-kind.ts'
 
 /** Worker of the page: the engine of the service, over files that stay on this machine. */
 
@@ -222,4 +238,72 @@ export async function readFiles(
 async function* chunksOf(file: File): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader()
   for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+}
+
+interface ExportSource {
+  outcome: ReconcileOutcome
+  /** Names of the files by their number in the rows. */
+  files: readonly string[]
+  findings: readonly ReadFinding[]
+}
+
+/** Lines are joined into blocks, so that a large report is not a million strings. */
+const BLOCK_LINES = 2_000
+
+/** Report as the command line writes it with `--csv`. */
+function csvBlob({ outcome, files }: ExportSource): Blob {
+  return blobOf('text/csv;charset=utf-8', csvLines(outcome, files))
+}
+
+function* csvLines(outcome: ReconcileOutcome, files: readonly string[]): Generator<string> {
+  yield `${csvHeader()}\n`
+  for (const row of instructionOrder(outcome)) yield `${verdictCsv(verdictRow(outcome, row), files)}\n`
+  for (const kind of ['unmatched', 'ignored'] as const)
+    for (const { row, reason } of entriesOf(outcome, kind)) yield `${entryCsv(kind, entryRow(outcome, row, reason), files)}\n`
+}
+
+/** Report as one JSON document: the answer of the tool, with the names of the files. */
+function jsonBlob(source: ExportSource): Blob {
+  return blobOf('application/json', jsonLines(source))
+}
+
+function* jsonLines({ outcome, files, findings }: ExportSource): Generator<string> {
+  const collector = new TotalsCollector()
+  collector.add(outcome)
+  const totals = collector.totals()
+  const head = { files, window: DEFAULT_WINDOW, totals: totals.map(totalsJson), conserved: isConserved(totals), findings }
+  yield `${JSON.stringify(head).slice(0, -1)},\n"verdicts":[`
+  yield* jsonItems(instructionOrder(outcome), (row) => verdictRowJson(outcome, row))
+  for (const kind of ['unmatched', 'ignored'] as const) {
+    yield `],\n"${kind}":[`
+    yield* jsonItems(entriesOf(outcome, kind), ({ row, reason }) => JSON.stringify(entryRow(outcome, row, reason)))
+  }
+  yield `],\n"ambiguous":${JSON.stringify(ambiguousRows(outcome))},\n"input_defects":${JSON.stringify(defectRows(outcome))}}\n`
+}
+
+function* jsonItems<Item>(items: Iterable<Item>, write: (item: Item) => string): Generator<string> {
+  let before = '\n'
+  for (const item of items) {
+    yield before + write(item)
+    before = ',\n'
+  }
+}
+
+function* entriesOf(outcome: ReconcileOutcome, kind: 'unmatched' | 'ignored'): Generator<{ row: number; reason: string }> {
+  for (const row of entryOrder(outcome)) {
+    const found = outcome.entryOutcome(row)
+    if (found.kind !== 'matched' && found.kind === kind) yield { row, reason: found.reason }
+  }
+}
+
+function blobOf(type: string, lines: Iterable<string>): Blob {
+  const blocks: string[] = []
+  let block: string[] = []
+  for (const line of lines) {
+    block.push(line)
+    if (block.length < BLOCK_LINES) continue
+    blocks.push(block.join(''))
+    block = []
+  }
+  return new Blob([...blocks, ...block], { type })
 }
