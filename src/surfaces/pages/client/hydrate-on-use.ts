@@ -1,10 +1,11 @@
 /**
  * Loads the script of an island when it is first used, so that a page stays small for those who only read. A click that came before the
- * script is repeated afterwards, and so is the choice or the drop of files; typed text stays, since inputs are uncontrolled.
+ * script is repeated afterwards, and so is the choice or the drop of files; typed text stays, since inputs are uncontrolled. Returns a
+ * function that loads it without a use.
  */
-export function hydrateOnUse(id: string, load: () => Promise<unknown>): void {
+export function hydrateOnUse(id: string, load: () => Promise<unknown>): () => void {
   const island = document.getElementById(id)
-  if (island === null) return
+  if (island === null) return () => undefined
   const listeners = new AbortController()
   let clicked: HTMLElement | null = null
   let picked: HTMLInputElement | null = null
@@ -15,6 +16,8 @@ export function hydrateOnUse(id: string, load: () => Promise<unknown>): void {
   failed.setAttribute('role', 'alert')
   failed.textContent = 'This form could not be loaded. Check your connection, then try again.'
   const start = async () => {
+    if (loading) return
+    loading = true
     try {
       await load()
     } catch {
@@ -42,13 +45,12 @@ export function hydrateOnUse(id: string, load: () => Promise<unknown>): void {
       }
     }
     if (event.target instanceof HTMLInputElement && event.target.type === 'file' && event.type === 'input') picked = event.target
-    if (loading) return
-    loading = true
     void start()
   }
   for (const type of ['pointerover', 'focusin', 'input', 'click', 'dragenter', 'dragover', 'drop']) {
     island.addEventListener(type, use, { capture: true, signal: listeners.signal })
   }
+  return () => void start()
 }
 
 /** The files of an event, which has none once its listeners have returned. */

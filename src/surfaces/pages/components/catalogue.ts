@@ -1,3 +1,4 @@
+import { hydrate } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { QUERY_CHARS, queryWords, searchEntries, type SearchEntry } from './tool-search.ts'
@@ -113,8 +114,14 @@ function showFrontPage(shown: boolean, query: string): void {
   if (location.pathname + location.search !== address) history.replaceState(null, '', address + (shown ? location.hash : ''))
 }
 
+/** Attaches the catalogue to what the server rendered of it. */
+export function hydrateCatalogue(): void {
+  const root = document.getElementById('catalogue')
+  if (root !== null) hydrate(html`<${Catalogue} ...${catalogueInPage()} />`, root)
+}
+
 /** Reads the props back from the rendered catalogue, which is smaller than to send them twice. */
-export function catalogueInPage(): CatalogueProps {
+function catalogueInPage(): CatalogueProps {
   const text = (within: Element, selector: string) => within.querySelector(selector)?.textContent ?? ''
   const entries = [...document.querySelectorAll<HTMLElement>('#tools .family li')].map((row): CatalogueEntry => {
     const { keywords = '', family = '' } = row.dataset
