@@ -67,7 +67,7 @@ const EXCEPTIONS: Record<string, string[]> = {
   'surfaces/pages/': ['preact', 'htm', 'preact-render-to-string'],
   // Each adapter has its one client library.
   'adapters/store/postgres.ts': ['pg'],
-  'adapters/store/copy-postgres.ts': ['pg'],
+  'adapters/store/copy-store.ts': ['pg'],
   'adapters/log/': ['pino'],
   'adapters/cards/': ['stripe'],
   'adapters/telemetry/': ['prom-client'],

@@ -14,7 +14,7 @@ const { tools } = await loadCatalogue()
 const OUTGOING: Record<string, string> = {
   'adapters/public-https/guarded-request.ts':
     'a bootstrap table, a publisher of datasets, ASSAY_DATA_MIRROR, three registers, ASSAY_REGISTER_URLS, the domain of terms that an underwriter signed, or the address of a webhook; each hop is judged by the address that is connected to',
-  'adapters/chain/endpoint.ts': 'ASSAY_RPC_URLS',
+  'adapters/chain/pool.ts': 'ASSAY_RPC_URLS',
   'adapters/chain/sandbox-process.ts': 'the port of our own process',
   'adapters/chain/sandbox.ts': 'a data: address',
   'adapters/prices/public-apis.ts': 'three constants, and names of a table',
@@ -22,7 +22,7 @@ const OUTGOING: Record<string, string> = {
   'adapters/witness/http.ts': 'ASSAY_LOG_WITNESSES',
   'adapters/cards/stripe.ts': 'Stripe',
   'adapters/store/postgres.ts': 'ASSAY_STORE',
-  'adapters/store/copy-postgres.ts': 'an argument of the operator',
+  'adapters/store/copy-store.ts': 'an argument of the operator',
 }
 
 test('these files alone reach the network, and strangers choose no address', () => {
@@ -66,9 +66,8 @@ test('these fields of tools alone take an address or a domain', () => {
 
 /** Every map and set that begins empty: what ends its growth. `here` is gone when its function returns. */
 const KEPT: Record<string, Record<string, string>> = {
-  'adapters/chain/heads.ts': { seen: 'chainLimits.heads_kept' },
   'adapters/chain/json-rpc.ts': { answers: 'here' },
-  'adapters/chain/pool.ts': { faults: 'here' },
+  'adapters/chain/pool.ts': { seen: 'chainLimits.heads_kept', faults: 'here' },
   'adapters/facilitator/http.ts': { networks: 'one answer of bounded length' },
   'adapters/heavy-work/pool.ts': {
     busy: 'limits.heavy_workers',
@@ -81,7 +80,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'adapters/prices/public-apis.ts': { kept: 'the table of symbols', asking: 'the table of symbols' },
   'adapters/public-https/rdap.ts': { breakers: 'rdapLimits.breakers', dates: 'rdapLimits.remembered' },
   'adapters/public-https/choose.ts': { files: 'proofLimits.remembered' },
-  'adapters/store/invoice-evidence.ts': { touched: 'here' },
+  'adapters/store/invoice-store.ts': { touched: 'here' },
   'adapters/store/payment-works.ts': { sales: 'here' },
   'adapters/store/payment-store.ts': { found: 'here' },
   'adapters/store/postgres.ts': {
@@ -124,8 +123,8 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/payments/wallet-writer.ts': { sendable: 'here' },
   'service/payments/writer-rules.ts': { waiting: 'calls in flight' },
   'service/clients.ts': { counts: 'limits.preflight_clients' },
-  'service/webhooks/webhook-delivery.ts': { turns: 'WEBHOOK_RULES.concurrent' },
-  'service/telemetry/call-counts.ts': { written: 'tools and outcomes of lists' },
+  'service/webhooks/webhook-service.ts': { turns: 'WEBHOOK_RULES.concurrent' },
+  'service/telemetry/operator-report.ts': { written: 'tools and outcomes of lists' },
   'service/records/insurance.ts': { LISTS: 'goes with its list' },
   'service/registers.ts': { running: 'calls in flight', countries: 'the countries of VIES' },
   'surfaces/http/connections.ts': { open: 'limits.connections', networks: 'limits.connections', at: 'limits.connections' },

@@ -1,8 +1,8 @@
 import type { Channel, ChannelCharge, ChannelStore, ChannelSums, MirroredState, StaleRules } from '../../ports/channels.ts'
 import { address, amount, bytes32, columns, count, flag, key_type, nullable, parameter, pick, text_type, uint256 } from './columns.ts'
+import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
 import { type Database, type Work, workStep } from './database.ts'
 import { charge_answer, charge_row, CHARGED_ROW, COUNT_SALE, sumOf, totalOf, WRITE_ANSWER_OF_LAST } from './payment-statements.ts'
-import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
 
 /** Payment channels in the SQL that both databases share. */
 

@@ -1,5 +1,3 @@
-import { StoreRefusedError, StoreUnavailableError } from './errors.ts'
-
 /**
  * Types of stored values, and groups of columns. A table is described once, as a group of columns; select lists, insert lists, updates, row
  * readers and parameters derive from it (sql.ts). Each type checks a value before either database sees it, so that both refuse the same
@@ -182,18 +180,4 @@ export function pick<Group extends TableColumns, Name extends keyof Group>(group
 
 export function omit<Group extends TableColumns, Name extends keyof Group>(group: Group, ...names: readonly Name[]): Omit<Group, Name> {
   return Object.fromEntries(Object.entries(group).filter(([name]) => !names.includes(name as Name & string))) as Omit<Group, Name>
-}
-
-/** The value as it is stored; throws a StoreRefusedError for one that is not of the type. */
-export function encode<Value>({ name, type }: Parameter<string, Value>, value: Value): StoredValue {
-  const stored = type.encode(value)
-  if (stored === undefined) throw new StoreRefusedError(`The store cannot hold this value of ${name}: expected ${type.expected}.`)
-  return stored
-}
-
-/** The value of a stored one; throws a StoreUnavailableError for one that is not of the type of its column. */
-export function decode<Value>({ column, type }: TableColumn<string, Value>, stored: unknown): Value {
-  const value = type.decode(stored)
-  if (value === undefined) throw new StoreUnavailableError(`Column ${column} of the store has a wrong value: expected ${type.expected}.`)
-  return value
 }

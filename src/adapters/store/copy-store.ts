@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import pg from 'pg'
 import { StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
 import { openStore } from './open.ts'
-import { BY_WHO_SERVES, type CopiedRow, type CopiedValue, type CopyEnd, copiedTables, type CopiedTable, PIECE_ROWS } from './copy-tables.ts'
+import { CREATE_MIGRATION_TABLE, pendingSteps, SQLITE_DIALECT } from './migrations.ts'
 
 export interface CopiedCount {
   table: string
@@ -119,8 +120,7 @@ function outage(error: unknown): StoreUnavailableError {
 const isUrl = (target: string) => /^[a-z][a-z0-9+.-]+:/i.test(target)
 
 async function endOf(target: string, use: 'read' | 'write'): Promise<CopyEnd> {
-  if (isUrl(target)) return (await import('./copy-postgres.ts')).postgresEnd(target, use)
-  return sqliteEnd(target, use)
+  return isUrl(target) ? postgresEnd(target, use) : sqliteEnd(target, use)
 }
 
 /** An SQLite file, in one transaction from the first read to the end. */
@@ -164,3 +164,138 @@ function copiedValue(value: SQLOutputValue | undefined): CopiedValue {
   if (value === null || typeof value === 'bigint' || typeof value === 'string') return value
   throw new StoreUnavailableError('The store holds a value that is neither text nor a whole number.')
 }
+
+/** A PostgreSQL database, in one transaction from the first read to the end, which sees everything as of its beginning. */
+async function postgresEnd(url: string, use: 'read' | 'write'): Promise<CopyEnd> {
+  const client = new pg.Client({ connectionString: url, application_name: 'assay migrate-store' })
+  // A lost connection fails the current statement; as an event it would end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query(`begin isolation level repeatable read ${use === 'read' ? 'read only' : 'read write'}`)
+  const number = async (text: string, values: unknown[] = []) => {
+    const { rows } = await client.query<{ number: string | null }>(text, values)
+    const found = rows[0]?.number ?? null
+    return found === null ? null : Number(found)
+  }
+  return {
+    async *rows(table) {
+      await client.query(`declare copied no scroll cursor for select ${table.columns.join(', ')} from ${table.name}`)
+      for (;;) {
+        const { rows } = await client.query<Record<string, unknown>>(`fetch ${PIECE_ROWS} from copied`)
+        if (rows.length === 0) break
+        yield rows.map((row) => table.columns.map((column) => valueOf(row[column])))
+      }
+      await client.query('close copied')
+    },
+    write: (table, rows) => write(client, table, rows),
+    count: async (table) => (await number(`select count(*) as number from ${table.name}`)) ?? 0,
+    leased_until: (now_ms) => number(`select max(until_ms) as number from lease where until_ms > $1 and ${BY_WHO_SERVES}`, [now_ms]),
+    end: async (keep) => {
+      await client.query(keep && use === 'write' ? 'commit' : 'rollback')
+      await client.end()
+    },
+  }
+}
+
+async function write(client: pg.Client, { name, columns, counted }: CopiedTable, rows: readonly CopiedRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const empty = POSTGRES_ONLY[name] ?? []
+  const places = rows.map((_, row) => {
+    const own = columns.map((_column, at) => `$${row * columns.length + at + 1}`)
+    return `(${[...own, ...empty.map(() => '0')].join(', ')})`
+  })
+  const all = [...columns, ...empty].join(', ')
+  const values = rows.flat().map((value) => (typeof value === 'bigint' ? value.toString() : value))
+  // What the database counts itself keeps the numbers that it has.
+  await client.query(
+    `insert into ${name} (${all}) ${counted === null ? '' : 'overriding system value '}values ${places.join(', ')}`,
+    values,
+  )
+  if (counted !== null) {
+    await client.query(`select setval(pg_get_serial_sequence('${name}', '${counted}'), (select max(${counted}) from ${name}))`)
+  }
+}
+
+/** The driver gives 64-bit integers as text and 32-bit ones as numbers; the column type decides elsewhere, so both become bigint by their type here. */
+function valueOf(value: unknown): bigint | string | null {
+  if (value === null || typeof value === 'string' || typeof value === 'bigint') return value
+  if (typeof value === 'number') return BigInt(value)
+  throw new TypeError('a column has a type that no store has')
+}
+
+/** A table as both databases have it. */
+interface CopiedTable {
+  name: string
+  columns: string[]
+  /** The column that the database counts itself; null where none is. */
+  counted: string | null
+}
+
+/** Column of the allowance table that only PostgreSQL has: they carry values through a statement and mean nothing between two. */
+const POSTGRES_ONLY: Readonly<Record<string, readonly string[]>> = { allowance: ['allowed', 'granted'] }
+
+/** Tables that opening a store fills, before anything is copied. */
+const OWN = new Set(['migration'])
+
+/** All tables of the newest schema, those first that others refer to; read out of an empty store in memory, so that no list has to be kept. */
+export function copiedTables(): CopiedTable[] {
+  const database = new DatabaseSync(':memory:')
+  try {
+    database.exec(CREATE_MIGRATION_TABLE)
+    for (const step of pendingSteps(0, SQLITE_DIALECT)) database.exec(step)
+    const rows = database.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name").all()
+    const names = rows.map(({ name }) => String(name)).filter((name) => !OWN.has(name))
+    const parents = new Map(names.map((name) => [name, parentsOf(database, name)]))
+    return inOrder(names, parents).map((name) => tableOf(database, name))
+  } finally {
+    database.close()
+  }
+}
+
+function parentsOf(database: DatabaseSync, table: string): string[] {
+  const rows = database.prepare('select "table" as parent from pragma_foreign_key_list(?)').all(table)
+  return rows.map(({ parent }) => String(parent)).filter((parent) => parent !== table)
+}
+
+function inOrder(names: readonly string[], parents: ReadonlyMap<string, string[]>): string[] {
+  const done: string[] = []
+  const place = (name: string) => {
+    if (done.includes(name)) return
+    for (const parent of parents.get(name) ?? []) place(parent)
+    done.push(name)
+  }
+  for (const name of names) place(name)
+  return done
+}
+
+function tableOf(database: DatabaseSync, name: string): CopiedTable {
+  const columns = database.prepare('select name, type, pk from pragma_table_info(?) order by cid').all(name)
+  const keys = columns.filter(({ pk }) => Number(pk) > 0)
+  const [key] = keys
+  // What SQLite counts by itself is an integer that is the whole primary key and has no check that fixes it.
+  const counted = keys.length === 1 && String(key?.['type']).toLowerCase() === 'integer' && key?.['name'] === 'number'
+  return { name, columns: columns.map((column) => String(column['name'])), counted: counted ? 'number' : null }
+}
+
+/** A value as both databases give it back: 64-bit integers as bigint. */
+type CopiedValue = bigint | string | null
+type CopiedRow = CopiedValue[]
+
+/** Leases that a running service renews. The leases of purge jobs last for hours and do not show that a service is running. */
+const BY_WHO_SERVES = `name not like 'purge%'`
+
+/** One end of a copy: the database as it lies, around the store's own statements. */
+interface CopyEnd {
+  /** Rows of a table in pieces, in no order that means anything. */
+  rows(table: CopiedTable): AsyncIterable<CopiedRow[]> | Iterable<CopiedRow[]>
+  /** Writes rows; undone by `end(false)`. */
+  write(table: CopiedTable, rows: readonly CopiedRow[]): Promise<void> | void
+  count(table: CopiedTable): Promise<number>
+  /** End of the longest running lease of a service, in milliseconds since 1970; null without one. */
+  leased_until(now_ms: number): Promise<number | null>
+  /** Closes the transaction in which everything happened, and the connection. */
+  end(keep: boolean): Promise<void>
+}
+
+/** Rows that are read, and written, at a time. */
+const PIECE_ROWS = 500

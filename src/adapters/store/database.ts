@@ -1,6 +1,6 @@
 import type { BoundValue } from './columns.ts'
-import { StoreUnavailableError } from './errors.ts'
 import type { PreparedStatement, Statement, StoredRow } from './statements.ts'
+import { StoreUnavailableError } from './errors.ts'
 
 /** Single statements, and works: several statements that are committed together or not at all. */
 

@@ -4,9 +4,9 @@ import { brotliCompress, brotliDecompress, constants } from 'node:zlib'
 import type { ActiveSnapshot, DatasetStore, FeedState, StoredSnapshot } from '../../ports/datasets.ts'
 import { datasetLimits } from '../../service/limits.ts'
 import { columns, count, flag, hash_type, key_type, nullable, parameter, pick, text_type, word_type } from './columns.ts'
+import { inserted, matched, raw, replaced, selected, sql, statement } from './statements.ts'
 import type { Database } from './database.ts'
 import { StoreRefusedError } from './errors.ts'
-import { inserted, matched, raw, replaced, selected, sql, statement } from './statements.ts'
 
 /** Snapshots of datasets in the SQL that both databases share. Texts are stored as Brotli (RFC 7932) in base64. */
 

@@ -34,13 +34,3 @@ export class StoreRefusedError extends StoreError {
     super(message, { cause })
   }
 }
-
-/** The store was written by a newer version of this program, whose rules this one does not know. */
-export class StoreNewerError extends StoreError {
-  override readonly name = 'StoreNewerError'
-  readonly code = 'STORE_NEWER'
-
-  constructor(found: number, known: number) {
-    super(`The store has schema ${found} and this version knows schemas up to ${known}: start the newer version, or name another store.`)
-  }
-}

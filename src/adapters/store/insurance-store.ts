@@ -1,8 +1,8 @@
 import type { Countersignature, DirectoryBounds, InsuranceStore, PolicyRow, Registered, UnderwriterRow } from '../../ports/insurance.ts'
 import type { WebhookEvent } from '../../ports/webhooks.ts'
 import { columns, count, key_type, nullable, omit, parameter, text_type } from './columns.ts'
-import { assertStorable, type Database, execute, presentRow, readAll, readFirst, readOne, type Work } from './database.ts'
 import { assigned, expression, inserted, matched, replaced, selected, sql, statement } from './statements.ts'
+import { assertStorable, type Database, execute, presentRow, readAll, readFirst, readOne, type Work } from './database.ts'
 import { noteEvent } from './webhook-store.ts'
 
 /** The directory of underwriters and its policies in the SQL that both databases share. */

@@ -1,5 +1,19 @@
 import { IN_FLIGHT_STATES } from '../../pure/payments/states.ts'
-import { amount, columns, count, flag, key_type, nullable, parameter, pick, text_type, word_type } from './columns.ts'
+import {
+  amount,
+  columns,
+  count,
+  flag,
+  key_type,
+  nullable,
+  parameter,
+  pick,
+  text_type,
+  word_type,
+  countFrom,
+  signed_amount,
+  uint256,
+} from './columns.ts'
 import {
   assigned,
   expression,
@@ -15,6 +29,7 @@ import {
   type Statement,
   statement,
 } from './statements.ts'
+import { BANK_VERDICTS } from '../../ports/invoices.ts'
 
 /** Invoices, the transfers attributed to them and the merchants that are watched: columns and statements. */
 
@@ -315,3 +330,124 @@ export const READ_EXPIRING = statement(
   'for update skip locked',
 )
 export const MARK_EXPIRY = statement('invoice_mark_expiry', sql`update invoice set expiry_noted = 1 where ${INVOICE_KEY}`)
+
+/** Evidence about invoices besides payments in the asked token: entries of bank statements, transfers of other assets, and sweeps of deposit addresses. */
+
+const bank_report = columns({
+  statement_id: key_type,
+  entry_reference: key_type,
+  invoice_id: key_type,
+  booked_on: nullable(key_type),
+  direction: word_type('CRDT', 'DBIT'),
+  returned: flag,
+  currency: key_type,
+  amount_minor: amount,
+  charges_minor: signed_amount,
+  instructed_minor: nullable(amount),
+  verdict: word_type(...BANK_VERDICTS),
+  reported_ms: count,
+})
+const report_key = { invoice_id: bank_report.invoice_id }
+
+export const READ_BANK_REPORTS = statement(
+  'invoice_bank_reports',
+  sql`select ${selected(bank_report)} from invoice_bank_report where ${matched(report_key)}
+    order by coalesce(booked_on, ''), statement_id, entry_reference limit 1000`,
+)
+
+/** An entry is kept once; only its verdict may change. No row is returned when nothing changed. */
+export const REPORT_BANK = statement(
+  'invoice_report_bank',
+  sql`insert into invoice_bank_report ${insertedFrom(bank_report)} from invoice where ${matched(report_key)}
+    on conflict (statement_id, entry_reference) do update set verdict = excluded.verdict
+      where invoice_bank_report.verdict <> excluded.verdict and invoice_bank_report.invoice_id = excluded.invoice_id
+    returning invoice_id`,
+)
+
+const other_asset = columns(
+  {
+    transaction: key_type,
+    // -1 for a transfer of the chain's own coin, which leaves no log.
+    log_index: countFrom(-1),
+    invoice_id: key_type,
+    asset: key_type,
+    payer: key_type,
+    amount: uint256,
+    block_number: count,
+    block_time_s: count,
+    named_by: word_type('nonce', 'submitted'),
+  },
+  { transaction: 'transaction_hash' },
+)
+
+export const READ_OTHER_ASSETS = statement(
+  'invoice_other_assets',
+  sql`select ${selected(other_asset)} from invoice_other_asset where ${matched(report_key)}
+    order by block_number, log_index, transaction_hash limit 100`,
+)
+
+/**
+ * A transfer is evidence for one invoice. Anyone who has the id of an invoice can submit a transaction, so evidence that was only submitted
+ * yields to the invoice that the payer's nonce names, and evidence for an unsigned invoice to a signed one.
+ */
+export const NOTE_OTHER_ASSET = statement(
+  'invoice_note_other',
+  sql`insert into invoice_other_asset ${insertedFrom(other_asset)} from invoice where ${matched(report_key)}
+    on conflict (transaction_hash, log_index) do update set ${replaced({ ...report_key, named_by: other_asset.named_by })}
+      where invoice_other_asset.named_by = 'submitted' and invoice_other_asset.invoice_id <> excluded.invoice_id
+        and (excluded.named_by = 'nonce' or (
+          exists (select 1 from invoice i where i.invoice_id = excluded.invoice_id and i.issue_signature is not null)
+          and not exists (select 1 from invoice i where i.invoice_id = invoice_other_asset.invoice_id and i.issue_signature is not null)))
+    returning invoice_id`,
+)
+
+/** Deposits that wait at their addresses, and the transfers that forwarded them to the merchants. Both come from final blocks only. */
+
+const sweep = columns({ invoice_id: key_type, merchant: key_type, waiting_minor: amount })
+const sweep_key = { invoice_id: sweep.invoice_id }
+const forward = columns(
+  { transaction: key_type, log_index: count, invoice_id: key_type, amount_minor: amount, block_number: count, block_time_s: count },
+  { transaction: 'transaction_hash' },
+)
+
+export const ADD_WAITING = statement(
+  'invoice_add_waiting',
+  sql`insert into invoice_sweep ${insertedFrom({ ...sweep_key, waiting_minor: sweep.waiting_minor }, { merchant: raw('merchant') })}
+    from invoice where ${matched(sweep_key)}
+    on conflict (invoice_id) do update set waiting_minor = invoice_sweep.waiting_minor + excluded.waiting_minor`,
+)
+
+export const INSERT_FORWARD = statement(
+  'invoice_forward',
+  sql`insert into invoice_forward ${insertedFrom(forward)} from invoice where ${matched(sweep_key)}
+    on conflict (transaction_hash, log_index) do nothing returning invoice_id`,
+)
+
+/** A sweep moves the whole balance, which may include transfers that were too small to be recorded. */
+export const SUBTRACT_WAITING = statement(
+  'invoice_subtract_waiting',
+  sql`update invoice_sweep set sweeps = 0, sweep_after_ms = 0,
+      waiting_minor = case when waiting_minor > ${forward.amount_minor} then waiting_minor - ${forward.amount_minor} else 0 end
+    where ${matched(sweep_key)}`,
+)
+
+export const READ_FORWARDS = statement(
+  'invoice_forwards',
+  sql`select ${selected(forward)} from invoice_forward where ${matched(sweep_key)}
+    order by block_number, log_index, transaction_hash limit 100`,
+)
+
+export const READ_WAITING = statement(
+  'invoice_waiting',
+  sql`select ${selected(sweep)} from invoice_sweep
+    where waiting_minor >= ${parameter('least_minor', amount)} and sweep_after_ms <= ${parameter('now_ms', count)}
+    order by waiting_minor desc, invoice_id limit ${parameter('limit', count)}`,
+)
+
+/** The pause doubles with each attempt that moved nothing, up to 1,024 times the first. */
+export const TRY_SWEEP = statement(
+  'invoice_try_sweep',
+  sql`update invoice_sweep set sweep_after_ms = cast(${parameter('now_ms', count)} as bigint) +
+      cast(${parameter('pause_ms', count)} as bigint) * (case when sweeps < 10 then 1 << sweeps else 1024 end), sweeps = sweeps + 1
+    where ${matched(sweep_key)}`,
+)

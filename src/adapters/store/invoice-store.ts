@@ -15,20 +15,11 @@ import type {
   WatchedMerchant,
 } from '../../ports/invoices.ts'
 import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
-import {
-  addMark,
-  addWaiting,
-  noteForward,
-  noteOtherAsset,
-  readBankReports,
-  readForwards,
-  readOtherAssets,
-  readWaiting,
-  reportBank,
-  trySweep,
-} from './invoice-evidence.ts'
-import { noteBankPayment, noteExpired, noteMerchantAct, notePayment } from './invoice-events.ts'
 import * as sql from './invoice-statements.ts'
+import type { WebhookEventType } from '../../ports/webhooks.ts'
+import { readTerms } from '../../pure/invoices/terms.ts'
+import { standingOf, type Standing } from '../../pure/invoices/standing.ts'
+import { hasSubscribers, noteEvent } from './webhook-store.ts'
 
 const SAME_REFERENCE = 10
 
@@ -155,7 +146,7 @@ export class SqlInvoiceStore implements InvoiceStore {
   }
 
   bank_reports(invoice_id: string): Promise<BankReport[]> {
-    return readBankReports(this.#database, invoice_id)
+    return this.#database.readAll(sql.READ_BANK_REPORTS, { invoice_id })
   }
 
   report_bank(reports: readonly BankReport[], now_ms: number): Promise<number> {
@@ -167,11 +158,11 @@ export class SqlInvoiceStore implements InvoiceStore {
   }
 
   forwards(invoice_id: string): Promise<DepositForward[]> {
-    return readForwards(this.#database, invoice_id)
+    return this.#database.readAll(sql.READ_FORWARDS, { invoice_id })
   }
 
   waiting_deposits(least_minor: bigint, now_ms: number, limit: number): Promise<WaitingDeposit[]> {
-    return readWaiting(this.#database, least_minor, now_ms, limit)
+    return this.#database.readAll(sql.READ_WAITING, { least_minor, now_ms, limit })
   }
 
   try_sweep(invoice_ids: readonly string[], now_ms: number, pause_ms: number): Promise<void> {
@@ -179,7 +170,7 @@ export class SqlInvoiceStore implements InvoiceStore {
   }
 
   other_assets(invoice_id: string): Promise<OtherAsset[]> {
-    return readOtherAssets(this.#database, invoice_id)
+    return this.#database.readAll(sql.READ_OTHER_ASSETS, { invoice_id })
   }
 
   note_other_asset(seen: OtherAsset, now_ms: number): Promise<boolean> {
@@ -280,4 +271,142 @@ function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {
   yield* execute(sql.TOUCH, { invoice_id: payment.invoice_id, now_ms })
   yield* notePayment(payment, now_ms)
   return true
+}
+
+function* noteOtherAsset(seen: OtherAsset, now_ms: number): Work<boolean> {
+  yield* execute(sql.LOCK_INVOICE, seen)
+  if (!(yield* execute(sql.NOTE_OTHER_ASSET, seen))) return false
+  yield* addMark(seen.invoice_id, 'wrong_asset', now_ms)
+  return true
+}
+
+function* reportBank(reports: readonly BankReport[], now_ms: number): Work<number> {
+  let changed = 0
+  const touched = new Set<string>()
+  // A locked invoice is not evicted meanwhile.
+  const named = new Set(reports.map((report) => report.invoice_id))
+  for (const invoice of [...named].toSorted()) yield* execute(sql.LOCK_INVOICE, { invoice_id: invoice })
+  for (const report of reports) {
+    if (!(yield* execute(sql.REPORT_BANK, report))) continue
+    changed += 1
+    touched.add(report.invoice_id)
+  }
+  for (const invoice of touched) yield* execute(sql.TOUCH, { invoice_id: invoice, now_ms })
+  return changed
+}
+
+/** Adds a word, once, to those for what the payments of an invoice do not show. */
+function* addMark(invoice_id: string, mark: string, now_ms: number): Work<void> {
+  const known = yield* readFirst(sql.LOCK_MARKS, { invoice_id })
+  if (known === undefined) return
+  const marks = new Set(known.marks.split(',').filter(Boolean))
+  if (!marks.has(mark)) yield* execute(sql.WRITE_MARKS, { invoice_id, marks: [...marks.add(mark)].toSorted().join(','), now_ms })
+}
+
+/** Adds a deposit in a final block to what waits for a sweep. The caller knows that it was not added before. */
+function* addWaiting({ invoice_id, amount_minor, matched_by, final }: InvoicePayment): Work<void> {
+  if (final && matched_by === 'deposit') yield* execute(sql.ADD_WAITING, { invoice_id, waiting_minor: amount_minor })
+}
+
+function* noteForward(seen: DepositForward, now_ms: number): Work<boolean> {
+  yield* execute(sql.LOCK_INVOICE, seen)
+  if (!(yield* execute(sql.INSERT_FORWARD, seen))) return false
+  yield* execute(sql.SUBTRACT_WAITING, seen)
+  yield* execute(sql.TOUCH, { invoice_id: seen.invoice_id, now_ms })
+  return true
+}
+
+function* trySweep(invoice_ids: readonly string[], now_ms: number, pause_ms: number): Work<void> {
+  for (const invoice_id of invoice_ids) yield* execute(sql.TRY_SWEEP, { invoice_id, now_ms, pause_ms })
+}
+
+/** Events of invoices. Each function is part of the work that makes the change, so that change and event are stored together. */
+
+interface Noted {
+  type: WebhookEventType
+  /** Distinguishes events of the same type about the same invoice. */
+  cause: string
+  payment: InvoicePayment | null
+}
+
+/** After the merchant signed or voided the invoice. */
+function* noteMerchantAct(invoice_id: string, type: 'invoice.created' | 'invoice.voided', now_ms: number): Work<void> {
+  yield* note(invoice_id, now_ms, () => [{ type, cause: '', payment: null }])
+}
+
+/** After a payment was stored or its depth changed: only a confirmed payment becomes an event. */
+function* notePayment(payment: InvoicePayment, now_ms: number): Work<void> {
+  if (!payment.confirmed) return
+  const { transaction, log_index } = payment
+  const cause = `${transaction}:${log_index}`
+  yield* note(payment.invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor, bank_paid_ms }) => {
+    const events: Noted[] = [{ type: 'payment.settled', cause, payment }]
+    // Paid at the bank before: this payment is a second one.
+    if (bank_paid_ms !== null) return events
+    // Named by the payment with which the amount was reached, so that a later one does not make it paid again.
+    if (settled_by !== null) events.push({ type: 'invoice.paid', cause: `${settled_by.transaction}:${settled_by.log_index}`, payment })
+    else if (status !== 'VOID' && confirmed_minor < amount_minor) events.push({ type: 'invoice.underpaid', cause, payment })
+    return events
+  })
+}
+
+/** After a bank transfer closed the invoice. */
+function* noteBankPayment(invoice_id: string, bank_entry: string, now_ms: number): Work<void> {
+  yield* note(invoice_id, now_ms, () => [{ type: 'invoice.paid', cause: `bank:${bank_entry}`, payment: null }])
+}
+
+/** Considers the expiry of at most `limit` invoices, each once; returns how many. */
+function* noteExpired(now_ms: number, limit: number): Work<number> {
+  const now_s = Math.floor(now_ms / 1_000)
+  const expired = yield* readAll(sql.READ_EXPIRING, { now_s, limit })
+  for (const { invoice_id } of expired) {
+    yield* execute(sql.MARK_EXPIRY, { invoice_id })
+    yield* note(invoice_id, now_ms, ({ status }) => (status === 'EXPIRED' ? [{ type: 'invoice.expired', cause: '', payment: null }] : []))
+  }
+  return expired.length
+}
+
+function* note(invoice_id: string, now_ms: number, eventsOf: (standing: Standing, invoice: StoredInvoice) => Noted[]): Work<void> {
+  const invoice = yield* readFirst(sql.FIND, { invoice_id })
+  if (invoice === undefined) return
+  const owners = [invoice.merchant, invoice_id]
+  if (!(yield* hasSubscribers(owners))) return
+  const payments = yield* readAll(sql.READ_PAYMENTS, { invoice_id })
+  const { amount_minor, expires_s, voided_ms, bank_paid_ms, issue_signature, void_signature } = invoice
+  const known = { amount_minor, expires_s, voided: voided_ms !== null, bank_paid: bank_paid_ms !== null, marks: [] }
+  const standing = standingOf(known, payments, Math.floor(now_ms / 1_000))
+  for (const { type, cause, payment } of eventsOf(standing, invoice)) {
+    // Anyone can create an unsigned invoice in the name of a merchant, who receives its events once it signed or was paid.
+    const merchant_knows = issue_signature !== null || void_signature !== null || payment !== null
+    yield* noteEvent({
+      type,
+      key: `${invoice_id}|${cause}`,
+      owners: merchant_knows ? owners : [invoice_id],
+      at_ms: now_ms,
+      data: dataOf(invoice, standing, payment),
+    })
+  }
+}
+
+function dataOf(
+  { invoice_id, merchant, amount_minor, terms, bank_payment }: StoredInvoice,
+  standing: Standing,
+  payment: InvoicePayment | null,
+) {
+  return {
+    invoice_id,
+    status: standing.status,
+    merchant,
+    amount_minor: String(amount_minor),
+    order_number: readTerms(terms).order_number,
+    confirmed_minor: String(standing.confirmed_minor),
+    due_minor: String(standing.due_minor),
+    bank_payment: bank_payment === null ? null : (JSON.parse(bank_payment) as unknown),
+    payment: payment && {
+      transaction: payment.transaction,
+      log_index: payment.log_index,
+      payer: payment.payer,
+      amount_minor: String(payment.amount_minor),
+    },
+  }
 }

@@ -1,7 +1,5 @@
 import type { LogGrowth, LogHead, ReceiptsLogStore, WitnessedHead } from '../../ports/receipts-log.ts'
 import { columns, count, count32, hash_type, key_type, nullable, parameter, pick, text_type } from './columns.ts'
-import { type Database, execute, type Work } from './database.ts'
-import { StoreRefusedError } from './errors.ts'
 import {
   assigned,
   inserted,
@@ -15,6 +13,8 @@ import {
   type Statement,
   statement,
 } from './statements.ts'
+import { type Database, execute, type Work } from './database.ts'
+import { StoreRefusedError } from './errors.ts'
 
 /** The public log of receipts: entries, tiles, head, cosignatures, and the heads of other logs that were witnessed. */
 

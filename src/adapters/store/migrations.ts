@@ -1,7 +1,7 @@
 import { count } from './columns.ts'
-import { StoreNewerError } from './errors.ts'
 import { expression, sql, statement } from './statements.ts'
 import { type SqlDialect, FIRST_MIGRATIONS, type Migration } from './migrations-0001-0009.ts'
+import { StoreError } from './errors.ts'
 
 export const SQLITE_DIALECT: SqlDialect = {
   wide_integer: 'integer',
@@ -388,6 +388,16 @@ export const MIGRATIONS: readonly Migration[] = [
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
 export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'
 export const READ_SCHEMA = statement('read_schema', sql`select ${expression('number', count, 'coalesce(max(number), 0)')} from migration`)
+
+/** The store was written by a newer version of this program, whose rules this one does not know. */
+class StoreNewerError extends StoreError {
+  override readonly name = 'StoreNewerError'
+  readonly code = 'STORE_NEWER'
+
+  constructor(found: number, known: number) {
+    super(`The store has schema ${found} and this version knows schemas up to ${known}: start the newer version, or name another store.`)
+  }
+}
 
 /** The SQL that brings a store from schema `found` to the newest, to be run in order within the lock; throws for a newer store. */
 export function pendingSteps(found: number, dialect: SqlDialect): string[] {

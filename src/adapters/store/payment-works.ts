@@ -1,7 +1,7 @@
 import type { LeaseGuard, PaymentKey, WalletSending, SendingAttempt, PaymentTransition } from '../../ports/payments.ts'
 import { amount, columns, count, key_type, nullable, pick, text_type, uint256, word_type, countFrom, parameter } from './columns.ts'
-import { execute, readAll, readOne, type Work, assertStorable, readFirst } from './database.ts'
 import { assigned, expression, inserted, locked, matched, selected, sql, type Statement, statement } from './statements.ts'
+import { execute, readAll, readOne, type Work, assertStorable, readFirst } from './database.ts'
 import { payment, PAYMENT_KEY, payment_key, CLOSE_WITHOUT, COUNT_SALE, FINALIZE, SETTLE } from './payment-statements.ts'
 
 /** Transactions of gas wallets, with the raw bytes of every attempt, and the gas of a day. */

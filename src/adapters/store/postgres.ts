@@ -5,9 +5,9 @@ import { rejectAll, TurnBatch } from './batch.ts'
 import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, POSTGRES_DIALECT, READ_SCHEMA } from './migrations.ts'
 import { type BoundValue, columns, count, count32, key_type, parameter, text_type } from './columns.ts'
+import { columnLists, expression, type PreparedStatement, selected, sql, statement, type StoredRow } from './statements.ts'
 import { assertStorable, type AtomicOptions, presentRow, type Work } from './database.ts'
 import { allowance_key, PING, SqlStore, TAKE_ONE } from './sql-store.ts'
-import { columnLists, expression, type PreparedStatement, selected, sql, statement, type StoredRow } from './statements.ts'
 
 /** Groups many takes into one row for each key, and distributes the grants in order of arrival. */
 

@@ -1,4 +1,4 @@
-import type { AssuredRecords, Disputes } from '../../ports/assured-records.ts'
+import type { AssuredRecords, Disputes, AssuredMark, AssuredRecord, NewAssuredRecord, DisputeRecord } from '../../ports/assured-records.ts'
 import type { FinalizedRangeStore } from '../../ports/chain-facts.ts'
 import type { CallCountStore, CallCount } from '../../ports/call-counts.ts'
 import type { ChannelStore } from '../../ports/channels.ts'
@@ -11,23 +11,47 @@ import type { PaymentStore } from '../../ports/payments.ts'
 import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
 import type { StoredAnswerStore } from '../../ports/stored-answers.ts'
 import type { TaskStore } from '../../ports/tasks.ts'
-import type { WebhookStore } from '../../ports/webhooks.ts'
+import type { WebhookStore, WebhookEvent } from '../../ports/webhooks.ts'
 import { limits } from '../../service/limits.ts'
 import { SqlChannelStore } from './channel-store.ts'
 import { SqlDatasetStore } from './dataset-store.ts'
-import { SqlAssuredStore, SqlDisputeStore } from './record-stores.ts'
-import { columns, count, count32, countUpTo, key_type, parameter, pick, type BoundValue, text_type } from './columns.ts'
+import {
+  columns,
+  count,
+  count32,
+  countUpTo,
+  key_type,
+  parameter,
+  pick,
+  type BoundValue,
+  text_type,
+  nullable,
+  type ValuesOf,
+  word_type,
+  flag,
+} from './columns.ts'
+import {
+  expression,
+  inserted,
+  matched,
+  type PreparedStatement,
+  raw,
+  selected,
+  sql,
+  statement,
+  type StoredRow,
+  replaced,
+} from './statements.ts'
 import { SqlCreditStore } from './credit-store.ts'
-import { type AtomicOptions, Database, presentRow, type Work, execute } from './database.ts'
+import { type AtomicOptions, Database, presentRow, type Work, execute, assertStorable } from './database.ts'
 import { SqlInvoiceStore } from './invoice-store.ts'
 import { SqlInsuranceStore } from './insurance-store.ts'
 import { SqlReceiptsLogStore } from './log-store.ts'
 import { SqlPaymentStore } from './payment-store.ts'
-import { expression, inserted, matched, type PreparedStatement, raw, selected, sql, statement, type StoredRow } from './statements.ts'
 import { SqlStoredAnswerStore } from './stored-answer-store.ts'
 import { SqlStretchStore } from './stretch-store.ts'
 import { SqlTaskStore } from './task-store.ts'
-import { SqlWebhookStore } from './webhook-store.ts'
+import { SqlWebhookStore, noteEvent } from './webhook-store.ts'
 
 export const allowance_key = columns({ day: count32, bucket: key_type, client: key_type })
 const used = columns({ used: count32 })
@@ -209,4 +233,106 @@ class SqlCallCountStore implements CallCountStore {
 
 function rowKey({ day, tool, outcome }: CallCount): string {
   return `${day} ${tool} ${outcome}`
+}
+
+/** Assured records in the SQL that both databases share. */
+
+const MARKS = ['OPEN', 'DISPUTED', 'ADJUDICATED'] as const
+const receipt = columns({ receipt_hash: key_type })
+const terms = columns({ assured_id: key_type, terms: text_type, window_ends_s: count, created_ms: count })
+const signature = columns({ signed_by: nullable(key_type), terms_signature: nullable(key_type) })
+const marked = columns({ mark: word_type(...MARKS) })
+const assured_record = { ...receipt, ...terms, ...signature, ...marked }
+
+/** One statement decides between two that come together. Returns the row when it was written. */
+const KEEP_ASSURED = statement(
+  'keep_assured',
+  sql`insert into assured_record ${inserted({ ...receipt, ...terms, ...signature }, { mark: raw(`'OPEN'`) })}
+    on conflict (receipt_hash) do update set ${replaced({ ...pick(terms, 'terms', 'created_ms'), ...signature })}
+    where assured_record.signed_by is null and excluded.signed_by is not null
+    returning ${selected(assured_record)}`,
+)
+
+const FIND_ASSURED = statement('find_assured', sql`select ${selected(assured_record)} from assured_record where ${matched(receipt)}`)
+
+const MARK_ASSURED = statement(
+  'mark_assured',
+  sql`update assured_record set mark = ${marked.mark} where ${matched(receipt)} and mark = ${parameter('before', word_type(...MARKS))}
+    returning receipt_hash`,
+)
+
+/** The one mark from which each other is reached. */
+const BEFORE: Readonly<Record<Exclude<AssuredMark, 'OPEN'>, AssuredMark>> = { DISPUTED: 'OPEN', ADJUDICATED: 'DISPUTED' }
+
+class SqlAssuredStore implements AssuredRecords {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async keep({ signed, ...record }: NewAssuredRecord): Promise<{ created: boolean; record: AssuredRecord }> {
+    const signature_columns = { signed_by: signed?.by ?? null, terms_signature: signed?.signature ?? null }
+    const written = await this.#database.writeFirst(KEEP_ASSURED, { ...record, ...signature_columns })
+    if (written !== null) return { created: true, record: recordOf(written) }
+    // Rows are never removed, so that the row of the other is found.
+    return { created: false, record: presentRow(await this.find(record.receipt_hash)) }
+  }
+
+  async find(receipt_hash: string): Promise<AssuredRecord | null> {
+    const found = await this.#database.readFirst(FIND_ASSURED, { receipt_hash })
+    return found === null ? null : recordOf(found)
+  }
+
+  mark(receipt_hash: string, to: Exclude<AssuredMark, 'OPEN'>): Promise<boolean> {
+    return this.#database.execute(MARK_ASSURED, { receipt_hash, mark: to, before: BEFORE[to] })
+  }
+}
+
+function recordOf({ signed_by, terms_signature, ...record }: ValuesOf<typeof assured_record>): AssuredRecord {
+  return { ...record, signed: signed_by === null ? null : { by: signed_by, signature: presentRow(terms_signature) } }
+}
+
+/** Disputes in the SQL that both databases share. */
+
+const dispute_key = columns({ receipt_hash: key_type, dispute_id: key_type })
+const dispute = { ...dispute_key, ...columns({ body_hash: key_type, payer_signed: flag, outcome: text_type, filed_ms: count }) }
+
+/** One statement decides between two that come together. Returns a row when something was written. */
+const FILE_DISPUTE = statement(
+  'file_dispute',
+  sql`insert into dispute ${inserted(dispute)}
+    on conflict (receipt_hash, dispute_id) do update set
+      outcome = case when dispute.body_hash = excluded.body_hash then dispute.outcome else excluded.outcome end,
+      filed_ms = case when dispute.body_hash = excluded.body_hash then dispute.filed_ms else excluded.filed_ms end,
+      body_hash = excluded.body_hash,
+      payer_signed = 1
+    where dispute.payer_signed = 0 and excluded.payer_signed = 1
+    returning filed_ms`,
+)
+
+const FIND_DISPUTE = statement('find_dispute', sql`select ${selected(dispute)} from dispute where ${matched(dispute_key)}`)
+
+class SqlDisputeStore implements Disputes {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  find(receipt_hash: string, dispute_id: string): Promise<DisputeRecord | null> {
+    return this.#database.readFirst(FIND_DISPUTE, { receipt_hash, dispute_id })
+  }
+
+  async file(filed: DisputeRecord, event: WebhookEvent): Promise<{ created: boolean; record: DisputeRecord }> {
+    assertStorable(FILE_DISPUTE, filed)
+    const written = await this.#database.atomically(function* (): Work<boolean> {
+      if (!(yield* execute(FILE_DISPUTE, filed))) return false
+      yield* noteEvent(event)
+      return true
+    })
+    const record = presentRow(await this.#database.readFirst(FIND_DISPUTE, filed))
+    // A signature that comes later writes too, and keeps the outcome and the time of the first filing.
+    return { created: written && record.outcome === filed.outcome && record.filed_ms === filed.filed_ms, record }
+  }
 }

@@ -7,9 +7,9 @@ import { StoreUnavailableError } from './errors.ts'
 import { checkpointAlone, fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { type BoundValue, count, type StoredValue } from './columns.ts'
+import { expression, type PreparedStatement, sql, statement, type StoredRow } from './statements.ts'
 import type { AtomicOptions, Work } from './database.ts'
 import { READ_USED, SqlStore, TAKE_ONE } from './sql-store.ts'
-import { expression, type PreparedStatement, sql, statement, type StoredRow } from './statements.ts'
 
 /** After a commit, the checkpoint comes so much later: what is written often in between goes into the file once. */
 const DELAY_MS = 500

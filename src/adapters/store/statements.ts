@@ -1,4 +1,5 @@
-import { type TableColumn, type TableColumns, decode, encode, type Parameter, type BoundValue, type ValuesOf } from './columns.ts'
+import type { TableColumn, TableColumns, Parameter, BoundValue, ValuesOf, StoredValue } from './columns.ts'
+import { StoreRefusedError, StoreUnavailableError } from './errors.ts'
 
 /** Builds SQL statements from columns: their text, what they take and what they return. */
 
@@ -164,6 +165,20 @@ export function columnLists<Name extends string, Group extends TableColumns>(nam
 }
 
 type Encoder = (params: Readonly<Record<string, unknown>>, values: BoundValue[]) => void
+
+/** The value as it is stored; throws a StoreRefusedError for one that is not of the type. */
+function encode<Value>({ name, type }: Parameter<string, Value>, value: Value): StoredValue {
+  const stored = type.encode(value)
+  if (stored === undefined) throw new StoreRefusedError(`The store cannot hold this value of ${name}: expected ${type.expected}.`)
+  return stored
+}
+
+/** The value of a stored one; throws a StoreUnavailableError for one that is not of the type of its column. */
+function decode<Value>({ column, type }: TableColumn<string, Value>, stored: unknown): Value {
+  const value = type.decode(stored)
+  if (value === undefined) throw new StoreUnavailableError(`Column ${column} of the store has a wrong value: expected ${type.expected}.`)
+  return value
+}
 
 /** Text, encoders and columns of a statement, collected from its fragments. */
 class Compilation {

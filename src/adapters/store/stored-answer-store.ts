@@ -1,7 +1,7 @@
 import type { StoredAnswer, StoredAnswerBounds, StoredAnswerStore } from '../../ports/stored-answers.ts'
 import { columns, count, key_type, parameter, pick, text_type } from './columns.ts'
-import { assertStorable, type Database, execute, readOne, type Work } from './database.ts'
 import { expression, inserted, matched, selected, sql, statement } from './statements.ts'
+import { assertStorable, type Database, execute, readOne, type Work } from './database.ts'
 
 /** Stored answers of callers who got the brief form, in the SQL that both databases share. */
 

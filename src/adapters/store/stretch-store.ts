@@ -1,8 +1,8 @@
 import type { FinalizedRange, FinalizedRangeStore, TokenTransfer } from '../../ports/chain-facts.ts'
 import { amount, columns, count, count32, key_type, parameter, text_type } from './columns.ts'
+import { inserted, matched, selected, sql, statement } from './statements.ts'
 import { type Database, execute, type Work } from './database.ts'
 import { StoreUnavailableError } from './errors.ts'
-import { inserted, matched, selected, sql, statement } from './statements.ts'
 
 /** Transfers of an account in ranges of final blocks, in the SQL that both databases share. */
 

@@ -1,7 +1,7 @@
 import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import { columns, count, count32, flag, key_type, parameter, text_type } from './columns.ts'
-import { type Database, execute, type Work } from './database.ts'
 import { assigned, inserted, matched, selected, sql, statement } from './statements.ts'
+import { type Database, execute, type Work } from './database.ts'
 
 /** Tasks of the A2A protocol in the SQL that both databases share. */
 

@@ -14,8 +14,8 @@ import {
 } from '../../ports/webhooks.ts'
 import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { columns, count, key_type, nullable, parameter, pick, text_type, type ValuesOf, word_type } from './columns.ts'
-import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
 import { assigned, expression, inserted, matched, raw, selected, sql, statement } from './statements.ts'
+import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
 
 /** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
 
