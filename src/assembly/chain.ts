@@ -73,7 +73,7 @@ function walletsOn({ identity, signing }: Keys, chain_id: number, setting: Secre
 
 async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing, secret, log }: Keys): Promise<ChainBase | null> {
   const { startSandboxChain } = await import('../adapters/chain/sandbox.ts')
-  const { freshener } = await import('../adapters/chain/sandbox-freshness.ts')
+  const { freshener } = await import('../adapters/chain/sandbox-process.ts')
   const { rpcRequest } = await import('../adapters/chain/sandbox-process.ts')
   const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
   const own = join(settings.ASSAY_DATA_DIR, 'sandbox')

@@ -17,7 +17,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'pure/documents/markdown/open-elements.ts': { '\\/\\*': 'it takes all to the end, so that no text fails' },
   'pure/documents/json-schema/load.ts': { '^(?:([A-Za-z]': 'each part ends at a character that the next begins with; no text fails' },
   'client/payment.ts': { '0+$': 'six digits' },
-  'adapters/chain/node-errors.ts': {
+  'adapters/chain/json-rpc.ts': {
     replacement: 'at most 500 characters of a node',
     insufficient: 'at most 500 characters of a node',
     'nonce too high': 'at most 500 characters of a node',

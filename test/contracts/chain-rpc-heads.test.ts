@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { inspect } from 'node:util'
-import { Heads } from '../../src/adapters/chain/heads.ts'
+import { Heads } from '../../src/adapters/chain/pool.ts'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import type { ChainRead } from '../../src/ports/chain.ts'
 import { hashOf, startFakeNode, type FakeNode } from '../support/node.ts'

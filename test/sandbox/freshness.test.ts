@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freshener } from '../../src/adapters/chain/sandbox-freshness.ts'
+import { freshener } from '../../src/adapters/chain/sandbox-process.ts'
 import { startAnvil } from '../support/anvil.ts'
 
 /** A node whose head is dated as told, in seconds, and whose new blocks are dated by the clock. */

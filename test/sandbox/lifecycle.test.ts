@@ -3,8 +3,7 @@ import { cpSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sandboxFiles, thisMachine, writeRecord } from '../../src/adapters/chain/sandbox-files.ts'
-import { rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
+import { sandboxFiles, thisMachine, writeRecord, rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { running, until } from '../support/until.ts'
 import { CHAIN_ID, options, pay, PAYEE, record, service, startChain, usdcOf } from './chain.ts'
 

@@ -12,11 +12,6 @@ export class ChainUnavailableError extends Error implements ChainFault {
   }
 }
 
-/** A block that is read is not the one that was begun with. Never leaves the adapter. */
-export class ReorganisedError extends Error {
-  override readonly name = 'ReorganisedError'
-}
-
 /**
  * Reason why one endpoint did not serve. `broken`: no answer, or not the answer of a node; counts towards opening the circuit breaker.
  * `limited`: it asks for a pause. `long`, `slow`: the request itself may have failed, because others decide how long its answer is or

@@ -2,12 +2,10 @@ import type { BlockFacts, BlockTag, ChainFacts, FactRead, PinnedBlock } from '..
 import type { BlockHeader, ChainReadResult } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
-import { ChainUnavailableError, EndpointFault, isFault, ReorganisedError } from './errors.ts'
-import { returnedData, revertReason } from './node-errors.ts'
-import { isAhead, refresh } from './heads.ts'
-import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
+import { ChainUnavailableError, EndpointFault, isFault } from './errors.ts'
+import { returnedData, revertReason, malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
+import { isAhead, refresh, type EndpointSession, type Pool } from './pool.ts'
 import { chainLimits } from '../../service/limits.ts'
-import type { EndpointSession, Pool } from './pool.ts'
 
 export interface FactsOptions {
   pool: Pool
@@ -17,6 +15,11 @@ export interface FactsOptions {
   spend?: (requests: number) => void
   /** Set in a sandbox: mines a block when the head is old. Its one node is read at the head itself, which nothing can lag behind. */
   beforeRead?: (() => Promise<void>) | undefined
+}
+
+/** A block that is read is not the one that was begun with. Never leaves the adapter. */
+class ReorganisedError extends Error {
+  override readonly name = 'ReorganisedError'
 }
 
 /**

@@ -6,10 +6,9 @@ import { ChainUnavailableError, EndpointFault } from './errors.ts'
 import { byNumber, assertFresh, byTag, headOf } from './facts.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall, type NodeRpcError } from './json-rpc.ts'
 import { chainLimits } from '../../service/limits.ts'
-import { askLogs, fitsFilter } from './logs.ts'
-import type { EndpointSession, Pool } from './pool.ts'
+import { askLogs, fitsFilter } from './rpc.ts'
+import { type EndpointSession, type Pool, refresh } from './pool.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { refresh } from './heads.ts'
 
 /** One reading of one account from one endpoint; shared by all that work on it. */
 interface HistoryBudget {

@@ -1,11 +1,110 @@
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { replaceFile, type SandboxFiles } from './sandbox-files.ts'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Clock } from '../../ports/clock.ts'
+
+/** Files of the sandbox chain in its directory. */
+export interface SandboxFiles {
+  /** Blocks, transactions, receipts and accounts, as of the last orderly end of the chain or about a second ago. */
+  state: string
+  /** Names the running chain. */
+  record: string
+  /** Output of anvil at its start. */
+  log: string
+  /** Held for as long as a service owns the chain. */
+  lock: string
+}
+
+export function sandboxFiles(directory: string): SandboxFiles {
+  return {
+    state: join(directory, 'chain-state.json'),
+    record: join(directory, 'anvil.json'),
+    log: join(directory, 'anvil.log'),
+    lock: join(directory, 'anvil.lock'),
+  }
+}
+
+export interface ChainRecord {
+  pid: number
+  /** The process that ends anvil when its service dies; null where there is none. */
+  guard_pid: number | null
+  rpc_url: string
+  chain_id: number
+  /** Drawn by each anvil at its start: a chain that answers with it is the very process that the record names. */
+  instance_id: string
+  /** Machine and folder that it was started for: a copy of the folder names a chain that is another's. */
+  machine: string
+  folder: string
+}
+
+/** Name of the machine and, where the system provides it, of its current boot. */
+export function thisMachine(): string {
+  try {
+    return `${hostname()} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`
+  } catch {
+    return hostname()
+  }
+}
+
+/** Returns true when the record was written on this machine for this folder. */
+export function isOwnRecord({ machine, folder }: Pick<ChainRecord, 'machine' | 'folder'>, directory: string): boolean {
+  return machine === thisMachine() && folder === realpathSync(directory)
+}
+
+/** Null when there is no record, or half of one. */
+export function readRecord(path: string): ChainRecord | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as ChainRecord
+  } catch {
+    return null
+  }
+}
+
+/** `pid` comes first and on the only line: the guard looks for it there. */
+export function writeRecord(path: string, { pid, ...rest }: ChainRecord): void {
+  replaceFile(path, `${JSON.stringify({ pid, ...rest })}\n`)
+}
+
+/** Readers see the old content or the new, never half of it. */
+function replaceFile(path: string, content: string | Uint8Array): void {
+  const draft = `${path}.${process.pid}.tmp`
+  writeFileSync(draft, content, { mode: 0o600 })
+  renameSync(draft, path)
+}
+
+/** Removes the record unless another chain has taken its place. */
+export function removeRecord(path: string, pid: number): void {
+  if (readRecord(path)?.pid === pid) rmSync(path, { force: true })
+}
+
+interface Lock {
+  release(): void
+}
+
+/**
+ * Takes the lock, or returns null when another service, or another chain of this one, holds it. It is a lock of the operating system on
+ * an SQLite file, so it ends with its holder, however that dies; a file that merely exists would outlive it.
+ */
+export function takeLock(path: string): Lock | null {
+  const database = new DatabaseSync(path)
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
+    throw error
+  }
+  return { release: () => database.close() }
+}
+
+const SQLITE_BUSY = 5
 
 /** Platforms for which @foundry-rs/anvil carries a binary, as Node names them, and the package that holds it. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -242,4 +341,37 @@ async function listening(log: string, child: ChildProcess): Promise<string> {
     await delay(LOOK_MS)
   }
   throw new SandboxChainError(`The sandbox chain did not start within ${START_MS} ms.`)
+}
+
+/** A sandbox head older than this is followed by a new block before anything is read from it. */
+const SANDBOX_HEAD_MS = 5_000
+
+export type EnsureFresh = () => Promise<void>
+
+/**
+ * A chain that mines only on payments has no new blocks without them, and the time that contracts see would not advance. This mines a
+ * block when the head is over 5 s old by the service's clock. Sends at most one request in 5 s, which concurrent callers share. Errs
+ * towards stale by the blocks that a revert of the chain removed since the last request.
+ */
+export function freshener(request: RpcRequest, clock: Clock): EnsureFresh {
+  let fresh_until_ms = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> | null = null
+
+  async function look(): Promise<void> {
+    const head = (await request('eth_getBlockByNumber', ['latest', false])) as { timestamp: string }
+    const now_ms = clock.now_ms()
+    // A head from the future must not spare the question for long.
+    fresh_until_ms = Math.min(Number(head.timestamp) * 1_000, now_ms) + SANDBOX_HEAD_MS
+    if (now_ms <= fresh_until_ms) return
+    await request('evm_mine')
+    fresh_until_ms = Math.floor(now_ms / 1_000) * 1_000 + SANDBOX_HEAD_MS
+  }
+
+  return () => {
+    if (clock.now_ms() <= fresh_until_ms) return Promise.resolve()
+    looking ??= look().finally(() => {
+      looking = null
+    })
+    return looking
+  }
 }

@@ -10,8 +10,6 @@ import {
   saveState,
   type SandboxRpcCall,
   rpcRequest,
-} from './sandbox-process.ts'
-import {
   isOwnRecord,
   readRecord,
   removeRecord,
@@ -21,7 +19,7 @@ import {
   writeRecord,
   type ChainRecord,
   type SandboxFiles,
-} from './sandbox-files.ts'
+} from './sandbox-process.ts'
 import { DEPOSIT_FACTORY, BATCH_SETTLER, DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
 import { CHANNEL_CONTRACTS, testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'

@@ -5,10 +5,9 @@ import { chainLimits, limits } from '../../service/limits.ts'
 import * as decode from './decode.ts'
 import { EndpointFault } from './errors.ts'
 import { byNumber, byTag, headOf } from './facts.ts'
-import { isAhead } from './heads.ts'
+import { isAhead, type EndpointSession, type Pool } from './pool.ts'
 import { resultOf } from './json-rpc.ts'
-import { askLogs } from './logs.ts'
-import type { EndpointSession, Pool } from './pool.ts'
+import { askLogs } from './rpc.ts'
 import { requestsFor, refusesRange } from './history.ts'
 
 interface WatchOptions {
