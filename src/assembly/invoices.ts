@@ -12,8 +12,12 @@ import { createInvoiceLive, type InvoiceLive } from '../service/invoices/live.ts
 import { createInvoiceRelay, type InvoiceRelay } from '../service/invoices/relay.ts'
 import { networkHasher } from '../service/clients.ts'
 import { INVOICE_RULES, CREDIT_RULES } from '../service/limits.ts'
-import { createWebhookDeliveries, type WebhookDeliveries } from '../service/webhooks/webhook-delivery.ts'
-import { createWebhookService, type WebhookService } from '../service/webhooks/webhook-service.ts'
+import {
+  createWebhookDeliveries,
+  type WebhookDeliveries,
+  createWebhookService,
+  type WebhookService,
+} from '../service/webhooks/webhook-service.ts'
 import { createInvoiceWatch } from '../service/invoices/watch.ts'
 import { type Job, creditsJob } from '../service/jobs/jobs.ts'
 import type { Deployment } from './deployment.ts'

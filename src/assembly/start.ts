@@ -23,28 +23,17 @@ import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.t
 import { createStoredAnswers, type StoredAnswers } from '../service/calls/answer-detail.ts'
 import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
-import {
-  purgeJob,
-  purgeCallCountsJob,
-  purgePaymentsJob,
-  purgeStretchesJob,
-  purgeTasksJob,
-  runJobs,
-  type Job,
-  type RunningJobs,
-} from '../service/jobs/jobs.ts'
+import { purgeJobs, runJobs, type Job, type RunningJobs } from '../service/jobs/jobs.ts'
 import { limits, LOG_RULES } from '../service/limits.ts'
 import { bindTables, type BoundTable } from '../pure/datasets/datasets.ts'
-import { feedsJob } from '../service/datasets/feeds.ts'
-import { createDatasetService, followDatasets, type DatasetService } from '../service/datasets/dataset-service.ts'
+import { feedsJob, createDatasetService, followDatasets, type DatasetService } from '../service/datasets/dataset-service.ts'
 import { createRegisters, type Registers } from '../service/registers.ts'
 import { createAllowance, createSourceBudget, sourceReadsUsed } from '../service/payments/allowance.ts'
 import type { FaultHook } from '../service/payments/settlement.ts'
 import { cachedDirectory, createRegistrar, type InsuranceParts } from '../service/records/insurance.ts'
-import { keepCallCounts } from '../service/telemetry/call-counts.ts'
+import { keepCallCounts, operatorReport } from '../service/telemetry/operator-report.ts'
 import { watchRooms } from '../service/telemetry/gauges.ts'
 import { keepRecording } from '../service/telemetry/history.ts'
-import { operatorReport } from '../service/telemetry/operator-report.ts'
 import type { OperatorFacts } from '../surfaces/deps.ts'
 import { createHttpServer } from '../surfaces/http/node-server.ts'
 import { createOperatorServer } from '../surfaces/operator.ts'
@@ -139,7 +128,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const url = originAt(server, settings.ASSAY_HOST)
   deployment.listening.url = url
   const all_jobs = [
-    ...purges(deployment),
+    ...purgeJobs(store, deployment.prices),
     ...feedJobs(deployment, datasets),
     ...[room, invoices, credits, webhooks.deliveries].flatMap((part) => part.jobs),
     ...(log_room?.jobs ?? []),
@@ -216,10 +205,6 @@ function recordings(
     lookAtGas: room.health,
     now_ms: () => clock.now_ms(),
   })
-}
-
-function purges({ store, prices }: Deployment): Job[] {
-  return [purgeJob(store), purgeTasksJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store), purgeCallCountsJob(store)]
 }
 
 /** The datasets that are active in the store; their hashes go into the public log, where one is kept. */

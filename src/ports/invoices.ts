@@ -83,12 +83,6 @@ export interface InvoiceBounds {
 /** `same`: this request key came before with the same content. `conflict`: with other content. Unsigned invoices are never refused as full. */
 export type InvoiceKeepResult = { kind: 'created' | 'same'; invoice: StoredInvoice } | { kind: 'conflict' | 'merchant_full' }
 
-/**
- * `eip3009`: the authorization names the invoice. `x402`: it was claimed for the invoice here. `transfer`: the one open invoice it fits.
- * `deposit`: it went to the deposit address of the invoice.
- */
-export type AttributedBy = 'eip3009' | 'x402' | 'transfer' | 'deposit'
-
 export interface InvoicePayment {
   transaction: string
   log_index: number
@@ -98,7 +92,11 @@ export interface InvoicePayment {
   block_number: number
   block_hash: string
   block_time_s: number
-  matched_by: AttributedBy
+  /**
+   * `eip3009`: the authorization names the invoice. `x402`: it was claimed for the invoice here. `transfer`: the one open invoice it fits.
+   * `deposit`: it went to the deposit address of the invoice.
+   */
+  matched_by: 'eip3009' | 'x402' | 'transfer' | 'deposit'
   /** Of the authorization; null for a plain transfer. */
   nonce: string | null
   confirmed: boolean

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Tool } from '../service/catalogue/define.ts'
 import { priceBounds, priceOf, type PricesNow } from '../service/payments/price-book.ts'
-import { standingNow } from '../service/telemetry/operator-status.ts'
+import { standingNow } from '../service/telemetry/history.ts'
 import { USDC_DECIMALS, usdcDecimal } from '../pure/payments/usdc.ts'
 import type { AppDeps, PaymentHealth } from './deps.ts'
 import { endpointsOf, wholeNumber } from './endpoint.ts'

@@ -1,5 +1,4 @@
-import { totals, quantiles } from '../service/telemetry/history.ts'
-import type { OperatorStatusParts } from '../service/telemetry/operator-status.ts'
+import { totals, quantiles, type OperatorStatusParts } from '../service/telemetry/history.ts'
 import type { AppDeps } from './deps.ts'
 
 /** Dependencies of the status summary. */

@@ -10,8 +10,9 @@ import {
   outcomeClass,
   quantiles,
   type Standing,
+  standingNow,
+  type OperatorStatusParts,
 } from '../../src/service/telemetry/history.ts'
-import { standingNow, type OperatorStatusParts } from '../../src/service/telemetry/operator-status.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const STANDS: Standing = {

@@ -1,17 +1,22 @@
 import { readReceiptHash } from '../../pure/receipts/chain.ts'
-import { decodeInput, problemOfUnwrappedBody } from '../catalogue/decode.ts'
+import { decodeInput } from '../catalogue/decode.ts'
 import type { Tool } from '../catalogue/define.ts'
 import type { Allowance, AllowanceState, AllowanceTaken } from '../payments/allowance.ts'
 import { readPayment } from '../payments/payment-header.ts'
 import type { Claim } from '../payments/payment-service.ts'
-import type { Problem } from '../problems.ts'
+import { type Problem, problem } from '../problems.ts'
 import { inputHash, type ReceiptIssuer } from './answer.ts'
 import type { CallRequest, InputRead, Outcome, ReadyInput } from './outcome.ts'
-import { badReceiptHashProblem, storeUnavailable } from './refusals.ts'
+import { storeUnavailable } from './refusals.ts'
 
 type DecodedInput =
   | (Omit<ReadyInput, 'input_hash'> & { ok: true; input_hash: string | null; unwrapped: boolean })
   | { ok: false; problem: Problem }
+
+/** The problem of a bare body: its pointers count from the body itself. */
+function problemOfUnwrappedBody(found: Problem): Problem {
+  return { ...found, errors: found.errors.map((error) => ({ ...error, pointer: error.pointer.replace(/^\/input/, '') })) }
+}
 
 /** Validates an input against the schema of its tool, unless a worker thread has already done so. */
 export function decodeInputRead(tool: Tool, read: InputRead): DecodedInput {
@@ -59,6 +64,11 @@ interface DecodeDeps {
   onFault(error: unknown, tool: string): void
 }
 
+function badReceiptHashProblem(): Problem {
+  const detail = 'X-PREV-RECEIPT-HASH must be 0x and 64 hexadecimal digits. Correct it, or send the call without it.'
+  return problem('PREV_RECEIPT_HASH_INVALID', detail)
+}
+
 /** Receives the body within the bounds of the tool, takes capacity for the call and validates the input; free of charge. */
 export async function decodeCall(deps: DecodeDeps, tool: Tool, request: CallRequest): Promise<CallDecoding> {
   const previous = request.prev_receipt_hash === null ? null : readReceiptHash(request.prev_receipt_hash)
@@ -82,14 +92,14 @@ export async function decodeCall(deps: DecodeDeps, tool: Tool, request: CallRequ
 async function receiveBody(deps: DecodeDeps, tool: Tool, request: CallRequest): Promise<Exclude<CallDecoding, { kind: 'decoded' }> | null> {
   if (request.receive === undefined) return null
   const permission = new LargeBodyPermission(deps, tool, request)
-  const problem = await request.receive(tool.bounds, () => permission.ask())
+  const refusal = await request.receive(tool.bounds, () => permission.ask())
   request.marks?.mark('receive')
   const { decision } = permission
   if (decision?.kind === 'store_down') return { kind: 'refused', problem: storeUnavailable() }
-  if (problem === null) return null
+  if (refusal === null) return null
   return decision?.kind === 'no_free_calls'
-    ? { kind: 'too_large_unpaid', problem, allowance: decision.allowance }
-    : { kind: 'refused', problem }
+    ? { kind: 'too_large_unpaid', problem: refusal, allowance: decision.allowance }
+    : { kind: 'refused', problem: refusal }
 }
 
 type LargeBodyDecision = { kind: 'allowed' } | { kind: 'no_free_calls'; allowance: AllowanceState } | { kind: 'store_down' }

@@ -9,7 +9,7 @@ import type { Tool } from '../catalogue/define.ts'
 import { readPayment } from '../payments/payment-header.ts'
 import type { Problem } from '../problems.ts'
 import { call, type CallDeps } from './call.ts'
-import { outcomeLabel, type CallRequest, type Outcome, type PhaseMarks } from './outcome.ts'
+import type { CallRequest, Outcome, PhaseMarks } from './outcome.ts'
 
 /** Serves one call, whichever surface it came through. */
 export type ServeCall = (request: CallRequest, request_id: string) => Promise<Outcome>
@@ -40,6 +40,11 @@ interface Visit {
   surface: Surface
   slot: Slot | null
   refused: Refused | null
+}
+
+/** Returns the outcome in one word for metrics and logs. */
+function outcomeLabel(outcome: Outcome): string {
+  return outcome.kind === 'answered' || outcome.kind === 'paid' ? outcome.kind : outcome.problem.code
 }
 
 /** Calls that are bounded, counted and logged: one line each, without its input. Refusals of admission are counted only. */

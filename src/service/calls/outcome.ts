@@ -110,8 +110,3 @@ export interface PaymentRequired {
 export function refusedOutcome(tool: Pick<Tool, 'id'> | null, found: Problem): Outcome {
   return { kind: 'refused', tool: tool?.id ?? null, problem: found }
 }
-
-/** Returns the outcome in one word for metrics and logs. */
-export function outcomeLabel(outcome: Outcome): string {
-  return outcome.kind === 'answered' || outcome.kind === 'paid' ? outcome.kind : outcome.problem.code
-}

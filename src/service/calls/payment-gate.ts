@@ -2,7 +2,7 @@ import { quotaClient } from '../clients.ts'
 import type { Tool } from '../catalogue/define.ts'
 import type { CreditUseKey } from '../../ports/credits.ts'
 import type { CreditService, CreditCredential } from '../credits/credit-service.ts'
-import { type Allowance, type AllowanceState, publicAllowance } from '../payments/allowance.ts'
+import { type Allowance, type AllowanceState, publicAllowance, type SpentBudget, type AllowanceTaken } from '../payments/allowance.ts'
 import { type AnyPayment, readPayment, type PaymentCredential } from '../payments/payment-header.ts'
 import * as refusals from '../payments/payment-refusals.ts'
 import type { PaymentRefusal } from '../payments/payment-refusals.ts'
@@ -15,7 +15,9 @@ import { problem, type Problem } from '../problems.ts'
 import type { Admission, DecodedCall } from './decoded-call.ts'
 import { type CallRequest, type Outcome, refusedOutcome } from './outcome.ts'
 import type { ReceiptIssuer } from './answer.ts'
-import { paymentRequiredProblem, storeUnavailable } from './refusals.ts'
+import { storeUnavailable } from './refusals.ts'
+import { waitText } from '../../pure/duration-text.ts'
+import { usdcText } from '../../pure/payments/usdc.ts'
 
 /** Parts that a call needs to be paid. */
 export interface PaymentGateDeps {
@@ -193,6 +195,42 @@ function paymentRequired(
   reason: Omit<PaymentRefusal, 'kind' | 'problem'>,
 ): Outcome {
   return { kind: 'payment_required', tool: tool.id, problem: found, allowance, amount_minor, ...reason }
+}
+
+/** Offer of a paid call to a caller without free calls. `amount_minor` is the price of the call; null where nothing can be paid. */
+interface PaidOffer {
+  tool: Pick<Tool, 'id'>
+  amount_minor: bigint | null
+  /** Origin of the page that explains payment. */
+  site_url: string
+}
+
+/**
+ * Returns the 402 of a caller without free calls: what is used up, the price, what it buys and how to pay. It has no Retry-After, which clients
+ * would obey until midnight instead of paying; the reset is in `allowance` and in the RateLimit header.
+ */
+function paymentRequiredProblem({ state, spent }: Pick<AllowanceTaken, 'state' | 'spent'>, offer: PaidOffer): Problem {
+  const { tool, amount_minor, site_url } = offer
+  const used = spent === null || spent === 'own' ? ownAllowanceText(state.limit) : SHARED_ALLOWANCE[spent]
+  const price =
+    amount_minor === null
+      ? 'This deployment takes no payments.'
+      : `This call costs ${usdcText(amount_minor)} USDC, which buys one answer of ${tool.id} with a signed receipt. To pay, sign the USDC transfer in ` +
+        `\`accepts\` (x402, EIP-3009) and send the same request again with it: ${site_url}/docs/payment`
+  const reset = `Free calls reset at 00:00 UTC (in ${waitText(state.resets_in_s)}).`
+  const detail = [used, ...(state.limit === 0 ? [] : [reset]), price].join(' ')
+  return problem('PAYMENT_REQUIRED', detail, { extra: { allowance: publicAllowance(state) } })
+}
+
+function ownAllowanceText(limit: number): string {
+  if (limit === 0) return 'This deployment has no free calls.'
+  return limit === 1 ? "You have used today's free call." : `You have used today's ${limit} free calls.`
+}
+
+const SHARED_ALLOWANCE: Readonly<Record<Exclude<SpentBudget, 'own'>, string>> = {
+  wide: "The networks of your IPv6 /48 have used today's free calls.",
+  network: "Your network has used today's free calls that read outside sources.",
+  all: "All clients together have used today's free calls that read outside sources.",
 }
 
 /** Takes one free call, or asks for payment when none is left. */

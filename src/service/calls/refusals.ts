@@ -1,21 +1,13 @@
 import { isChainFault } from '../chain-fault.ts'
-import { waitText } from '../../pure/duration-text.ts'
-import { usdcText } from '../../pure/payments/usdc.ts'
 import type { ChainFaultReason } from '../../ports/chain.ts'
 import type { HeavyFault, HeavyFaultCode } from '../../ports/heavy-work.ts'
 import { Refusal, SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import { limits } from '../limits.ts'
 import { nearestName } from '../catalogue/search.ts'
-import { publicAllowance, type SpentBudget, type AllowanceTaken } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 
 /** Problems of calls that were not served. None of them costs the caller anything. */
-
-export function badReceiptHashProblem(): Problem {
-  const detail = 'X-PREV-RECEIPT-HASH must be 0x and 64 hexadecimal digits. Correct it, or send the call without it.'
-  return problem('PREV_RECEIPT_HASH_INVALID', detail)
-}
 
 export function sourceDownProblem(tool: Tool): Problem {
   return sourceProblem(`A data source of ${tool.id} does not answer. The call was not counted. Try again later.`, 'unavailable')
@@ -100,40 +92,4 @@ export function unknownToolProblem({ tools }: Catalogue, id: string): Problem {
   )
   const hint = near === null ? 'GET /v1/tools lists them all.' : `Did you mean ${near}?`
   return problem('TOOL_NOT_FOUND', `No tool has this id. ${hint}`)
-}
-
-/** Offer of a paid call to a caller without free calls. `amount_minor` is the price of the call; null where nothing can be paid. */
-interface PaidOffer {
-  tool: Pick<Tool, 'id'>
-  amount_minor: bigint | null
-  /** Origin of the page that explains payment. */
-  site_url: string
-}
-
-/**
- * Returns the 402 of a caller without free calls: what is used up, the price, what it buys and how to pay. It has no Retry-After, which clients
- * would obey until midnight instead of paying; the reset is in `allowance` and in the RateLimit header.
- */
-export function paymentRequiredProblem({ state, spent }: Pick<AllowanceTaken, 'state' | 'spent'>, offer: PaidOffer): Problem {
-  const { tool, amount_minor, site_url } = offer
-  const used = spent === null || spent === 'own' ? ownAllowanceText(state.limit) : SHARED_ALLOWANCE[spent]
-  const price =
-    amount_minor === null
-      ? 'This deployment takes no payments.'
-      : `This call costs ${usdcText(amount_minor)} USDC, which buys one answer of ${tool.id} with a signed receipt. To pay, sign the USDC transfer in ` +
-        `\`accepts\` (x402, EIP-3009) and send the same request again with it: ${site_url}/docs/payment`
-  const reset = `Free calls reset at 00:00 UTC (in ${waitText(state.resets_in_s)}).`
-  const detail = [used, ...(state.limit === 0 ? [] : [reset]), price].join(' ')
-  return problem('PAYMENT_REQUIRED', detail, { extra: { allowance: publicAllowance(state) } })
-}
-
-function ownAllowanceText(limit: number): string {
-  if (limit === 0) return 'This deployment has no free calls.'
-  return limit === 1 ? "You have used today's free call." : `You have used today's ${limit} free calls.`
-}
-
-const SHARED_ALLOWANCE: Readonly<Record<Exclude<SpentBudget, 'own'>, string>> = {
-  wide: "The networks of your IPv6 /48 have used today's free calls.",
-  network: "Your network has used today's free calls that read outside sources.",
-  all: "All clients together have used today's free calls that read outside sources.",
 }

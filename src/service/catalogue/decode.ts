@@ -245,11 +245,6 @@ export function withVerdict(tool: string | null, found: Problem): Problem {
   return { ...found, extra: { valid, reason: found.code.toLowerCase(), ...found.extra } }
 }
 
-/** The problem of a bare body: its pointers count from the body itself. */
-export function problemOfUnwrappedBody(found: Problem): Problem {
-  return { ...found, errors: found.errors.map((error) => ({ ...error, pointer: error.pointer.replace(/^\/input/, '') })) }
-}
-
 /** The single-value checks of a list of tools, as batch-validate runs them. Only pure, synchronous tools can be among them. */
 export function itemCatalogue(tools: () => readonly Tool[]): ItemCatalogue {
   let permitted: Map<string, Tool> | null = null

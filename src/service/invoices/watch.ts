@@ -1,16 +1,22 @@
 import { isChainFault } from '../chain-fault.ts'
-import type { ChainLog, ChainTransactions, TransactionReceipt } from '../../ports/chain.ts'
-import type { AttributedBy, DepositForward, InvoicePayment, InvoiceStore, StoredInvoice, WatchedMerchant } from '../../ports/invoices.ts'
+import type { ChainLog, ChainTransactions, TransactionReceipt, BlockHeader } from '../../ports/chain.ts'
+import type { DepositForward, InvoicePayment, InvoiceStore, StoredInvoice, WatchedMerchant, OtherAsset } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
-import { addressTopic, decodeAuthorizationUsed, decodeTransfer, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
+import {
+  addressTopic,
+  decodeAuthorizationUsed,
+  decodeTransfer,
+  TRANSFER_TOPIC,
+  AUTHORIZATION_USED_TOPIC,
+} from '../../pure/payments/token-calls.ts'
 import { isConfirmed } from '../../pure/invoices/standing.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import { standingNow } from './invoice-view.ts'
-import { noteNamed, noteSubmitted } from './watch-assets.ts'
 import { blockBefore, type EvidenceSource, finalHeader } from '../payments/settlement.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { createRecentMap, type RecentMap } from '../recent.ts'
+import { coinAsset, otherTokens, tokenAsset } from '../../pure/invoices/record.ts'
 
 /** A transfer to a merchant or to a deposit address, with the authorization that moved it. */
 interface SeenTransfer {
@@ -72,7 +78,7 @@ async function attributeTransfer(parts: AttributeParts, seen: SeenTransfer, dept
 
 interface Match {
   invoice: StoredInvoice
-  by: AttributedBy
+  by: InvoicePayment['matched_by']
 }
 
 /** A deposit address belongs to one invoice, however the transfer was made. What it sends to the merchant was counted when it arrived. */
@@ -131,7 +137,12 @@ async function wasDue(store: InvoiceStore, invoice: StoredInvoice, seen: SeenTra
   return standingNow({ ...invoice, bank_paid_ms }, earlier, seen.block_time_s).due_minor === seen.amount_minor
 }
 
-function paymentOf(seen: SeenTransfer, invoice_id: string, matched_by: AttributedBy, { head, final }: Depth): InvoicePayment {
+function paymentOf(
+  seen: SeenTransfer,
+  invoice_id: string,
+  matched_by: InvoicePayment['matched_by'],
+  { head, final }: Depth,
+): InvoicePayment {
   const { recipient: _, ...rest } = seen
   const block = BigInt(seen.block_number)
   return {
@@ -410,4 +421,78 @@ async function lookInto(parts: WatchParts, transaction: string, named_for?: Stor
 /** Identity of a log that a reorganisation keeps: transaction and index. */
 function logKey({ transaction, log_index }: { transaction: string; log_index: number }): string {
   return `${transaction}:${log_index}`
+}
+
+/**
+ * Payments of an invoice in another asset: the record shows them as the exception wrong_asset, and they never count as paid. To avoid false
+ * reports, only tokens of known addresses are read, and only where the payer's signature or a client that has the invoice's id names the invoice.
+ */
+
+function isPayee({ merchant, deposit_address }: StoredInvoice, address: string | null): boolean {
+  return address !== null && (address === merchant || address === deposit_address)
+}
+
+/** Stores the other assets that one transaction moved to the merchant. Reads the transaction itself, since the chain's own coin leaves no log. */
+async function noteSubmitted(
+  parts: WatchParts,
+  invoice: StoredInvoice,
+  receipt: TransactionReceipt,
+  header: BlockHeader,
+  now_ms: number,
+): Promise<void> {
+  const { store, chain_id, transactions } = parts
+  // A transaction older than the invoice paid something else.
+  if (!receipt.succeeded || (header.timestamp_s + INVOICE_RULES.skew_s) * 1_000 < invoice.created_ms) return
+  const origin = { transaction: receipt.transaction_hash, block_number: Number(receipt.block_number), block_time_s: header.timestamp_s }
+  const seen: Omit<OtherAsset, 'invoice_id' | 'named_by'>[] = []
+  const known = new Set(otherTokens(chain_id).map(({ address }) => address))
+  for (const log of receipt.logs) {
+    const moved = known.has(log.address) ? decodeTransfer(log) : null
+    if (moved === null || !isPayee(invoice, moved.to) || moved.from === invoice.deposit_address || moved.value_minor === 0n) continue
+    const asset = tokenAsset(chain_id, log.address)
+    seen.push({ ...origin, log_index: log.log_index, asset, payer: moved.from, amount: moved.value_minor })
+    if (seen.length >= INVOICE_RULES.other_assets) break
+  }
+  const coin = await transactions.transaction(receipt.transaction_hash)
+  if (coin !== null && isPayee(invoice, coin.to) && coin.value_wei > 0n) {
+    seen.push({ ...origin, log_index: -1, asset: coinAsset(chain_id), payer: coin.from, amount: coin.value_wei })
+  }
+  for (const one of seen) await store.note_other_asset({ ...one, invoice_id: invoice.invoice_id, named_by: 'submitted' }, now_ms)
+}
+
+/**
+ * Stores payments in other tokens whose authorization has the nonce of an invoice, in a bounded range of final blocks. One log search for each
+ * token with EIP-3009, and at most `look_receipts` receipts for it.
+ */
+async function noteNamed(parts: WatchParts, merchant: string, { from, to }: { from: bigint; to: bigint }, now_ms: number): Promise<void> {
+  const { chain_id, source } = parts
+  for (const { address } of otherTokens(chain_id).filter(({ eip3009 }) => eip3009)) {
+    const topics = [TRANSFER_TOPIC, null, addressTopic(merchant)]
+    const logs = await source.chain.logs({ address, topics, from_block: from, to_block: to })
+    const transactions = new Set(logs.map(({ transaction_hash }) => transaction_hash))
+    for (const transaction of [...transactions].slice(0, INVOICE_RULES.look_receipts)) {
+      const receipt = await source.chain.receipt(transaction)
+      const header = receipt === null ? null : await source.chain.header(receipt.block_number)
+      if (receipt === null || header === null || !receipt.succeeded) continue
+      await noteAuthorized(parts, { merchant, token: address, receipt, header }, now_ms)
+    }
+  }
+}
+
+async function noteAuthorized(
+  { store, chain_id }: WatchParts,
+  { merchant, token, receipt, header }: { merchant: string; token: string; receipt: TransactionReceipt; header: BlockHeader },
+  now_ms: number,
+): Promise<void> {
+  for (const log of receipt.logs) {
+    const moved = log.address === token ? decodeTransfer(log) : null
+    if (moved === null || moved.to !== merchant || moved.value_minor === 0n) continue
+    const before = receipt.logs.find((one) => one.log_index === log.log_index - 1 && one.address === token)
+    const used = before?.topics[0] === AUTHORIZATION_USED_TOPIC ? decodeAuthorizationUsed(before) : null
+    const invoice = used === null || used.payer !== moved.from ? null : await store.find_by_nonce(used.nonce)
+    if (invoice === null || invoice.merchant !== merchant) continue
+    const origin = { transaction: receipt.transaction_hash, log_index: log.log_index, block_number: Number(receipt.block_number) }
+    const payment = { asset: tokenAsset(chain_id, token), payer: moved.from, amount: moved.value_minor, block_time_s: header.timestamp_s }
+    await store.note_other_asset({ ...origin, ...payment, invoice_id: invoice.invoice_id, named_by: 'nonce' }, now_ms)
+  }
 }

@@ -114,54 +114,45 @@ export function reconcileJob(parts: ReconcileParts, done: (summary: ReconcileSum
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-
-/** Forgets the free-call counts of past days: they are of no more use, and what is not kept cannot leak. */
-export function purgeJob(store: Pick<Store, 'purge_allowance'>): Job {
-  return {
-    name: 'purge-allowance',
-    every_ms: HOUR_MS,
-    // Yesterday's rows are kept for a day, since the clocks of two instances may be on different sides of midnight.
-    run: async (now_ms) => void (await store.purge_allowance(Math.floor(now_ms / DAY_MS) - 1)),
-  }
-}
-
-/** Forgets stored answers past their time, and prices that no quote can go back to. Bindings stay: a payment buys one answer for ever. */
-export function purgePaymentsJob(store: Pick<Store, 'payments' | 'stored_answers'>, prices: Pick<PriceBook, 'epoch_now'>): Job {
-  return {
-    name: 'purge-payments',
-    every_ms: HOUR_MS,
-    run: async (now_ms) => {
-      await store.stored_answers.purge(now_ms - limits.answer_kept_ms)
-      await store.payments.purge_payments(now_ms, (await prices.epoch_now()) - 2 * HISTORY_EPOCHS)
-    },
-  }
-}
-
-/** Forgets tasks of the agent protocol past their day, and the oldest where there are too many. */
-export function purgeTasksJob(store: Pick<Store, 'tasks'>): Job {
-  return {
-    name: 'purge-tasks',
-    every_ms: HOUR_MS / 6,
-    run: async (now_ms) => void (await store.tasks.purge(now_ms - limits.a2a_task_ms, limits.a2a_tasks)),
-  }
-}
-
-/** Forgets stretches of blocks that no history reaches back to any more. */
-export function purgeStretchesJob(store: Pick<Store, 'finalized_ranges'>): Job {
-  return {
-    name: 'purge-stretches',
-    every_ms: HOUR_MS,
-    run: async (now_ms) => void (await store.finalized_ranges.purge_stretches(now_ms - 4 * DAY_MS)),
-  }
-}
-
 /** Days for which daily counts of calls are kept. */
 const CALL_COUNT_DAYS = 400
 
-export function purgeCallCountsJob({ call_counts }: Pick<Store, 'call_counts'>): Job {
-  return {
-    name: 'purge-call-counts',
-    every_ms: 24 * HOUR_MS,
-    run: async (now_ms) => void (await call_counts.purge(Math.floor(now_ms / DAY_MS) - CALL_COUNT_DAYS)),
-  }
+type Purged = 'purge_allowance' | 'tasks' | 'payments' | 'stored_answers' | 'finalized_ranges' | 'call_counts'
+
+/** Deletion of what the store no longer needs: what is not kept cannot leak. Bindings stay: a payment buys one answer for ever. */
+export function purgeJobs(store: Pick<Store, Purged>, prices: Pick<PriceBook, 'epoch_now'>): Job[] {
+  return [
+    {
+      name: 'purge-allowance',
+      every_ms: HOUR_MS,
+      // Yesterday's rows are kept for a day, since the clocks of two instances may be on different sides of midnight.
+      run: async (now_ms) => void (await store.purge_allowance(Math.floor(now_ms / DAY_MS) - 1)),
+    },
+    {
+      name: 'purge-tasks',
+      every_ms: HOUR_MS / 6,
+      // Tasks past their day, and the oldest where there are too many.
+      run: async (now_ms) => void (await store.tasks.purge(now_ms - limits.a2a_task_ms, limits.a2a_tasks)),
+    },
+    {
+      name: 'purge-payments',
+      every_ms: HOUR_MS,
+      run: async (now_ms) => {
+        await store.stored_answers.purge(now_ms - limits.answer_kept_ms)
+        // Prices that no quote can go back to.
+        await store.payments.purge_payments(now_ms, (await prices.epoch_now()) - 2 * HISTORY_EPOCHS)
+      },
+    },
+    {
+      name: 'purge-stretches',
+      every_ms: HOUR_MS,
+      // Stretches of blocks that no history reaches back to any more.
+      run: async (now_ms) => void (await store.finalized_ranges.purge_stretches(now_ms - 4 * DAY_MS)),
+    },
+    {
+      name: 'purge-call-counts',
+      every_ms: DAY_MS,
+      run: async (now_ms) => void (await store.call_counts.purge(Math.floor(now_ms / DAY_MS) - CALL_COUNT_DAYS)),
+    },
+  ]
 }

@@ -9,16 +9,7 @@ import { type OnChainCheck, type OnChainPass, tokenSignature } from './on-chain.
 import type { AnyPayment, ChannelPayment, X402Payment } from './payment-header.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
-import {
-  resendAccess,
-  paymentContext,
-  isExposed,
-  type Resend,
-  resendHashes,
-  type ResendParts,
-  type ResendSecrets,
-  tokenHash,
-} from './resends.ts'
+import { resendAccess, paymentContext, type Resend, resendHashes, type ResendParts, type ResendSecrets, tokenHash } from './resends.ts'
 import { claimWithinBalance, type PayerBalances, type PayerStatus } from './reserved-balances.ts'
 import {
   type ChargedChannel,
@@ -207,6 +198,11 @@ function replayCall(parts: ResultParts, request: BoundRequest, { authorization, 
 export function mayClaimAgain({ state, claim_until_ms }: Payment, now_ms: number): boolean {
   if (state === 'released') return true
   return (state === 'claimed' || state === 'prepared') && hasClaimExpired(claim_until_ms, now_ms, limits.claim_ms)
+}
+
+/** Returns true when the authorization may have left this deployment, so that others can know it. */
+function isExposed({ state }: Payment): boolean {
+  return state !== 'claimed' && state !== 'prepared' && state !== 'released'
 }
 
 /**

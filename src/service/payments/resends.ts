@@ -60,11 +60,6 @@ export interface ResendParts {
   crypto: Pick<ReceiptCrypto, 'keccak256Hex'>
 }
 
-/** Returns true when the authorization may have left this deployment, so that others can know it. */
-export function isExposed({ state }: Payment): boolean {
-  return state !== 'claimed' && state !== 'prepared' && state !== 'released'
-}
-
 /** Returns the text that identifies a payment: the context of its sealed answer and of its answer token. */
 export function paymentContext({ payer, nonce }: PaymentKey): string {
   return `${payer}:${nonce}`

@@ -3,13 +3,9 @@ import type { PaymentTransition, Payment, PaymentKey, WalletSending, SendingAtte
 import { decodeBool, decodeUint, balanceCall, blacklistedCall, PAUSED_CALL } from '../../pure/payments/token-calls.ts'
 import {
   type WalletCall,
-  failedItems,
-  selfTransfer,
   applyTransitions,
   paymentKeyText,
   type OpenSending,
-  requireWrite,
-  StaleWriterStateError,
   type WriterDeps,
   type WriterState,
   feesFor,
@@ -25,6 +21,40 @@ const EXPIRED = 'authorization_expired'
 interface SendingOutcome {
   transitions: PaymentTransition[]
   requeue: PaymentKey[]
+}
+
+/** Thrown when another process has the lease, or the store has newer data than this process: all state is read again. */
+export class StaleWriterStateError extends Error {
+  override name = 'OutOfStepError'
+}
+
+/**
+ * Throws unless the store confirms the write. A write without an answer may have been executed, so it is treated like a refused one: all
+ * state is read again.
+ */
+async function requireWrite(write: Promise<boolean>, message: string): Promise<void> {
+  const written = await write.catch((error: unknown) => {
+    throw new StaleWriterStateError(message, { cause: error })
+  })
+  if (!written) throw new StaleWriterStateError(message)
+}
+
+/** keccak-256 of Failed(uint256). */
+const FAILED_TOPIC = '0xc77ea6414b21b2cf2170f259ee35ec16a7cbf16eeace77cc3ae8c6d52556881a'
+const SELF_TRANSFER_GAS = 21_000n
+
+/** Returns a transaction that moves nothing, to use up an account nonce. */
+function selfTransfer(wallet: string): WalletCall {
+  return { kind: 'cancel', to: wallet, data: '0x', gas: SELF_TRANSFER_GAS }
+}
+
+/**
+ * Returns the items that the contract tried and the token refused. An item with neither a failure nor a transfer was not started: too
+ * little gas was left, or there was no contract.
+ */
+export function failedItems(receipt: TransactionReceipt, contract: string | null): Set<number> {
+  const failed = receipt.logs.filter(({ address, topics }) => address === contract && topics.length === 1 && topics[0] === FAILED_TOPIC)
+  return new Set(failed.map(({ data }) => Number(decodeUint(data) ?? -1n)))
 }
 
 /**

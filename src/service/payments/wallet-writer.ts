@@ -1,6 +1,16 @@
 import { DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
 import type { PaymentTransition, Payment, WalletSending } from '../../ports/payments.ts'
 import {
+  StaleWriterStateError,
+  broadcast,
+  transitionFor,
+  hasTimeToSettle,
+  pickPaymentKey,
+  REORGANISED,
+  sendNew,
+  trackSendings,
+} from './wallet-send.ts'
+import {
   isBatchable,
   batchCall,
   type BatchContract,
@@ -17,7 +27,6 @@ import {
   paymentKeyText,
   type OpenSending,
   type CallSource,
-  StaleWriterStateError,
   type Waiters,
   type WriterDeps,
   type WriterState,
@@ -34,7 +43,6 @@ import {
   type Settler,
   type SettleResult,
 } from './settlement.ts'
-import { broadcast, transitionFor, hasTimeToSettle, pickPaymentKey, REORGANISED, sendNew, trackSendings } from './wallet-send.ts'
 import { ANY_TIME_MS } from './reconcile.ts'
 import type { Chain, ChainSender } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'

@@ -1,6 +1,6 @@
 import { CHANNEL_GAS, CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
 import { BATCH_ITEMS_MAX, batchGas, DETERMINISTIC_DEPLOYER, type Deployment } from '../../pure/contracts/deployment.ts'
-import type { Chain, ChainSender, FeesNow, TransactionReceipt } from '../../ports/chain.ts'
+import type { Chain, ChainSender, FeesNow } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
@@ -8,7 +8,7 @@ import type { PaymentTransition, LeaseGuard, Payment, PaymentKey, WalletSending 
 import type { Store } from '../../ports/store.ts'
 import type { EvidenceSource, FaultHook } from './settlement.ts'
 import { EPOCH_MS } from './price-book.ts'
-import { addressWord, bytes32Word, decodeUint, uintWord, transferBytesCall, transferCall } from '../../pure/payments/token-calls.ts'
+import { addressWord, bytes32Word, uintWord, transferBytesCall, transferCall } from '../../pure/payments/token-calls.ts'
 import { type Authorization, normaliseSignature } from '../../pure/payments/eip3009.ts'
 
 /** Limits and periods of the writer of a gas wallet. */
@@ -106,22 +106,6 @@ export interface WriterState {
   deploys: number
   /** Time of the last check for reorganised payments. */
   reorg_checked_ms: number
-}
-
-/** Thrown when another process has the lease, or the store has newer data than this process: all state is read again. */
-export class StaleWriterStateError extends Error {
-  override name = 'OutOfStepError'
-}
-
-/**
- * Throws unless the store confirms the write. A write without an answer may have been executed, so it is treated like a refused one: all
- * state is read again.
- */
-export async function requireWrite(write: Promise<boolean>, message: string): Promise<void> {
-  const written = await write.catch((error: unknown) => {
-    throw new StaleWriterStateError(message, { cause: error })
-  })
-  if (!written) throw new StaleWriterStateError(message)
 }
 
 export function paymentKeyText({ payer, nonce }: PaymentKey): string {
@@ -265,15 +249,12 @@ function dayOf(now_ms: number): number {
 
 /** settle(address,(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)[]) */
 const SETTLE = '0xab347961'
-/** keccak-256 of Failed(uint256). */
-const FAILED_TOPIC = '0xc77ea6414b21b2cf2170f259ee35ec16a7cbf16eeace77cc3ae8c6d52556881a'
 
 /**
  * Fixed gas limits, so that settlement does not depend on a node's estimate. Measured on the test token: 83,200 for a first payment to a
  * recipient; the real token adds a proxy and blacklist reads. The signature check of a contract wallet comes on top.
  */
 const GAS = { single: 150_000n, contract_payer: 350_000n, deploy: 1_500_000n }
-const SELF_TRANSFER_GAS = 21_000n
 
 export type BatchContract = Pick<Deployment, 'address' | 'deploy_calldata'>
 
@@ -293,11 +274,6 @@ export interface CallSource {
 
 export function deployCall(contract: BatchContract): WalletCall {
   return { kind: 'deploy', to: DETERMINISTIC_DEPLOYER, data: contract.deploy_calldata, gas: GAS.deploy }
-}
-
-/** Returns a transaction that moves nothing, to use up an account nonce. */
-export function selfTransfer(wallet: string): WalletCall {
-  return { kind: 'cancel', to: wallet, data: '0x', gas: SELF_TRANSFER_GAS }
 }
 
 /** Returns the transaction of a single payment: the `bytes` function when only the token can verify the signature. */
@@ -323,15 +299,6 @@ export function batchCall(contract: BatchContract, token: string, payments: read
 /** Returns true when a payment can be part of a batch. */
 export function isBatchable(payment: Payment): boolean {
   return !payment.contract_payer && payment.deposit_call === null && normaliseSignature(payment.signature) !== null
-}
-
-/**
- * Returns the items that the contract tried and the token refused. An item with neither a failure nor a transfer was not started: too
- * little gas was left, or there was no contract.
- */
-export function failedItems(receipt: TransactionReceipt, contract: string | null): Set<number> {
-  const failed = receipt.logs.filter(({ address, topics }) => address === contract && topics.length === 1 && topics[0] === FAILED_TOPIC)
-  return new Set(failed.map(({ data }) => Number(decodeUint(data) ?? -1n)))
 }
 
 function authorizationOf(payment: Payment): Authorization {

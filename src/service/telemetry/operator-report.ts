@@ -1,12 +1,13 @@
-import type { CallCount } from '../../ports/call-counts.ts'
+import type { CallCount, CallCountStore } from '../../ports/call-counts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LedgerSum, Payment } from '../../ports/payments.ts'
 import type { LeaseHolder, Store } from '../../ports/store.ts'
 import { type Currency, currencyOf } from '../../pure/networks.ts'
 import { PAYMENT_STATES, type PaymentState } from '../../pure/payments/states.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
-import { DAY_MS } from './call-counts.ts'
 import { outcomeClass, type OutcomeClass } from './history.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
 
 /** The facts of the operator page: income, payments, gas, conversion, tools, reference tables and leases. All days are UTC. */
 
@@ -197,4 +198,50 @@ async function gasReport({ payments }: ReportSource['store'], seen: GasStatus, t
 
 function leaseReport({ name, holder, until_ms }: LeaseHolder, now_ms: number) {
   return { name, holder, expires_in_s: Math.ceil((until_ms - now_ms) / 1_000) }
+}
+
+const DAY_MS = 86_400_000
+const WRITE_MS = 60_000
+
+interface CallCountParts {
+  telemetry: Pick<Telemetry, 'snapshot'>
+  counts: Pick<CallCountStore, 'add'>
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Adds the calls that this process counted to the stored counts of the day, every minute and at the stop. What a killed process had not
+ * written, at most a minute, is missing from the counts; payments are never counted by these. Returns the function that writes the rest and
+ * ends it.
+ */
+export function keepCallCounts(parts: CallCountParts): () => Promise<void> {
+  const written = new Map<string, number>()
+  let last = Promise.resolve()
+  const write = () => {
+    last = last.then(() => writeCounts(parts, written))
+    return last
+  }
+  const timer = setInterval(() => void write(), WRITE_MS)
+  timer.unref()
+  return () => {
+    clearInterval(timer)
+    return write()
+  }
+}
+
+/** A failed write is logged, and its calls are part of the next one. */
+async function writeCounts({ telemetry, counts, clock, log }: CallCountParts, written: Map<string, number>): Promise<void> {
+  try {
+    const { calls } = await telemetry.snapshot()
+    const day = Math.floor(clock.now_ms() / DAY_MS)
+    const added = calls.flatMap(({ tool, outcome, count }): CallCount[] => {
+      const more = count - (written.get(`${tool} ${outcome}`) ?? 0)
+      return more > 0 ? [{ day, tool, outcome, calls: more }] : []
+    })
+    if (added.length > 0) await counts.add(added)
+    for (const { tool, outcome, count } of calls) written.set(`${tool} ${outcome}`, count)
+  } catch (error) {
+    log.warn({ error: String(error) }, 'call counts were not stored; they are added to the next write')
+  }
 }
