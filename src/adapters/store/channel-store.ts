@@ -1,7 +1,7 @@
 import type { Channel, ChannelCharge, ChannelStore, ChannelSums, MirroredState, StaleRules } from '../../ports/channels.ts'
 import { address, amount, bytes32, columns, count, flag, key_type, nullable, parameter, pick, text_type, uint256 } from './columns.ts'
 import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
-import { type Database, type Work, workStep } from './database.ts'
+import { type Work, workStep, DatabaseStore } from './database.ts'
 import { charge_answer, charge_row, CHARGED_ROW, COUNT_SALE, sumOf, totalOf, WRITE_ANSWER_OF_LAST } from './payment-statements.ts'
 
 /** Payment channels in the SQL that both databases share. */
@@ -157,68 +157,62 @@ function chargeWork(params: ChargeParams): () => Work<boolean> {
   }
 }
 
-export class SqlChannelStore implements ChannelStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlChannelStore extends DatabaseStore implements ChannelStore {
   find(channel_id: string): Promise<Channel | null> {
-    return this.#database.readFirst(FIND, { channel_id })
+    return this.database.readFirst(FIND, { channel_id })
   }
 
   async add(added: Channel): Promise<void> {
-    await this.#database.execute(ADD, added)
+    await this.database.execute(ADD, added)
   }
 
   async mirror(channel_id: string, state: MirroredState, synced_ms: number): Promise<void> {
-    await this.#database.execute(MIRROR, { channel_id, ...state, synced_ms })
+    await this.database.execute(MIRROR, { channel_id, ...state, synced_ms })
   }
 
   async charge(charged: ChannelCharge): Promise<boolean> {
     const params = chargeParams(charged)
-    if (this.#database.joinsWrites()) return this.#database.execute(CHARGE_JOINED, params)
-    return this.#database.atomically(chargeWork(params))
+    if (this.database.joinsWrites()) return this.database.execute(CHARGE_JOINED, params)
+    return this.database.atomically(chargeWork(params))
   }
 
   begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean> {
-    return this.#database.execute(BEGIN_REFUND, { channel_id, charged_minor, refund_minor })
+    return this.database.execute(BEGIN_REFUND, { channel_id, charged_minor, refund_minor })
   }
 
   async end_refund(channel_id: string, refund_nonce: bigint): Promise<void> {
-    await this.#database.execute(END_REFUND, { channel_id, refund_nonce })
+    await this.database.execute(END_REFUND, { channel_id, refund_nonce })
   }
 
   claimable(asset: string | null, rows: number): Promise<Channel[]> {
-    return this.#database.readAll(CLAIMABLE, { of_asset: asset ?? '', limit: rows })
+    return this.database.readAll(CLAIMABLE, { of_asset: asset ?? '', limit: rows })
   }
 
   refunding(asset: string | null, rows: number): Promise<Channel[]> {
-    return this.#database.readAll(REFUNDING, { of_asset: asset ?? '', limit: rows })
+    return this.database.readAll(REFUNDING, { of_asset: asset ?? '', limit: rows })
   }
 
   stale(asset: string | null, now_ms: number, { watch_ms, watch_idle_ms, watch_used_ms, watch_channels }: StaleRules): Promise<Channel[]> {
     const [watched_ms = 0, idle_ms = 0, used_after_ms = 0] = [watch_ms, watch_idle_ms, watch_used_ms].map((age) =>
       Math.max(0, now_ms - age),
     )
-    return this.#database.readAll(STALE, { of_asset: asset ?? '', watched_ms, idle_ms, used_after_ms, limit: watch_channels })
+    return this.database.readAll(STALE, { of_asset: asset ?? '', watched_ms, idle_ms, used_after_ms, limit: watch_channels })
   }
 
   list(asset: string | null, after_id: string, rows: number): Promise<Channel[]> {
-    return this.#database.readAll(LIST, { of_asset: asset ?? '', after_id, limit: rows })
+    return this.database.readAll(LIST, { of_asset: asset ?? '', after_id, limit: rows })
   }
 
   async sums(): Promise<ChannelSums> {
-    const [charged, claimed] = await Promise.all([this.#database.readOne(SUM_CHARGED, {}), this.#database.readOne(SUM_CLAIMED, {})])
+    const [charged, claimed] = await Promise.all([this.database.readOne(SUM_CHARGED, {}), this.database.readOne(SUM_CLAIMED, {})])
     return { channels: charged.channels, charged_minor: totalOf(charged), claimed_minor: totalOf(claimed) }
   }
 
   async charges({ channel_id, payer }: Pick<Channel, 'channel_id' | 'payer'>): Promise<bigint> {
-    return totalOf(await this.#database.readOne(SUM_CHARGES, { channel_id, payer }))
+    return totalOf(await this.database.readOne(SUM_CHARGES, { channel_id, payer }))
   }
 
   purge(created_before_ms: number): Promise<number> {
-    return this.#database.purge(PURGE, { created_before_ms })
+    return this.database.purge(PURGE, { created_before_ms })
   }
 }

@@ -13,7 +13,7 @@ import type {
 } from '../../ports/credits.ts'
 import type { StoredAnswer } from '../../ports/payments.ts'
 import { availableOf } from '../../pure/credits/credits.ts'
-import { assertStorable, type Database, execute, JOB_ROWS, readAll, readFirst, readOne, type Work } from './database.ts'
+import { assertStorable, execute, JOB_ROWS, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 import { COUNT_SALE } from './payment-statements.ts'
 import * as sql from './credit-statements.ts'
 
@@ -82,42 +82,36 @@ function* readStatement(code_hash: string, limit: number): Work<CreditStatement 
 }
 
 /** Credits in the SQL that both databases share. Works of one credit, and of one card payment, run one after the other. */
-export class SqlCreditStore implements CreditStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlCreditStore extends DatabaseStore implements CreditStore {
   grant(code_hash: string, credit: Pick<Credit, 'unit' | 'unit_minor' | 'granted' | 'created_ms'>): Promise<boolean> {
-    return this.#database.execute(sql.INSERT_CREDIT, { code_hash, ...credit, origin: 'invoice' })
+    return this.database.execute(sql.INSERT_CREDIT, { code_hash, ...credit, origin: 'invoice' })
   }
 
   async purchase(bought: CardPurchase): Promise<boolean> {
     assertStorable(sql.INSERT_PURCHASE, { ...bought, paid_ms: bought.now_ms })
-    return this.#database.atomically(() => grantPurchase(bought), { alone_with: hexOf(bought.payment_ref) })
+    return this.database.atomically(() => grantPurchase(bought), { alone_with: hexOf(bought.payment_ref) })
   }
 
   async reverse(reversal: CardReversal): Promise<boolean> {
     assertStorable(sql.WRITE_REVERSAL, { ...reversal, updated_ms: reversal.now_ms })
-    return this.#database.atomically(() => reverse(reversal), { alone_with: hexOf(reversal.payment_ref) })
+    return this.database.atomically(() => reverse(reversal), { alone_with: hexOf(reversal.payment_ref) })
   }
 
   find_purchase(session_id: string): Promise<Purchase | null> {
-    return this.#database.readFirst(sql.READ_PURCHASE, { session_id })
+    return this.database.readFirst(sql.READ_PURCHASE, { session_id })
   }
 
   async forget_code(session_id: string): Promise<void> {
-    await this.#database.execute(sql.FORGET_CODE, { session_id })
+    await this.database.execute(sql.FORGET_CODE, { session_id })
   }
 
   find_use(key: CreditUseKey): Promise<CreditUse | null> {
-    return this.#database.readFirst(sql.FIND_USE, key)
+    return this.database.readFirst(sql.FIND_USE, key)
   }
 
   async claim(request: CreditClaim): Promise<CreditClaimResult> {
     assertStorable(sql.INSERT_USE, { ...request, credit: 0, amount: request.price_minor })
-    return this.#database.atomically(() => claim(request), { alone_with: request.code_hash })
+    return this.database.atomically(() => claim(request), { alone_with: request.code_hash })
   }
 
   async settle(
@@ -129,18 +123,18 @@ export class SqlCreditStore implements CreditStore {
   ): Promise<boolean> {
     const step = { code_hash, use_hash, fence, now_ms }
     assertStorable(sql.SETTLE_JOINED, { ...step, ...answer, ...sale })
-    if (this.#database.joinsWrites()) return this.#database.execute(sql.SETTLE_JOINED, { ...step, ...answer, ...sale })
-    return this.#database.atomically(() => settle(step, answer, sale))
+    if (this.database.joinsWrites()) return this.database.execute(sql.SETTLE_JOINED, { ...step, ...answer, ...sale })
+    return this.database.atomically(() => settle(step, answer, sale))
   }
 
   async release({ code_hash, use_hash }: CreditUseKey, fence: number, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(() => release({ code_hash, use_hash, fence, now_ms }), { alone_with: code_hash })
+    return this.database.atomically(() => release({ code_hash, use_hash, fence, now_ms }), { alone_with: code_hash })
   }
 
   async release_abandoned(now_ms: number): Promise<number> {
     let released = 0
     for (;;) {
-      const abandoned = await this.#database.readAll(sql.READ_ABANDONED, { now_ms, limit: JOB_ROWS })
+      const abandoned = await this.database.readAll(sql.READ_ABANDONED, { now_ms, limit: JOB_ROWS })
       let moved = 0
       for (const use of abandoned) if (await this.release(use, use.fence, now_ms)) moved += 1
       released += moved
@@ -150,16 +144,16 @@ export class SqlCreditStore implements CreditStore {
   }
 
   answer(key: CreditUseKey): Promise<StoredAnswer | null> {
-    return this.#database.readFirst(sql.READ_CREDIT_ANSWER, key)
+    return this.database.readFirst(sql.READ_CREDIT_ANSWER, key)
   }
 
   async statement(code_hash: string, entries: number): Promise<CreditStatement | null> {
     assertStorable(sql.READ_CREDIT, { code_hash })
-    return this.#database.atomically(() => readStatement(code_hash, entries), { alone_with: code_hash })
+    return this.database.atomically(() => readStatement(code_hash, entries), { alone_with: code_hash })
   }
 
   purge_credits(now_ms: number): Promise<number> {
-    return this.#database.purge(sql.PURGE_CREDIT_ANSWERS, { now_ms })
+    return this.database.purge(sql.PURGE_CREDIT_ANSWERS, { now_ms })
   }
 }
 

@@ -121,6 +121,15 @@ export class Database {
   }
 }
 
+/** Base of the stores of single tables. */
+export abstract class DatabaseStore {
+  protected readonly database: Database
+
+  constructor(database: Database) {
+    this.database = database
+  }
+}
+
 /** Repeats a part of a job that changes at most `JOB_ROWS` rows until it changes fewer; returns how many rows all parts changed. */
 export async function inParts(part: () => Promise<number>): Promise<number> {
   let all = 0

@@ -5,7 +5,7 @@ import type { ActiveSnapshot, DatasetStore, FeedState, StoredSnapshot } from '..
 import { datasetLimits } from '../../service/limits.ts'
 import { columns, count, flag, hash_type, key_type, nullable, parameter, pick, text_type, word_type } from './columns.ts'
 import { inserted, matched, raw, replaced, selected, sql, statement } from './statements.ts'
-import type { Database } from './database.ts'
+import { DatabaseStore } from './database.ts'
 import { StoreRefusedError } from './errors.ts'
 
 /** Snapshots of datasets in the SQL that both databases share. Texts are stored as Brotli (RFC 7932) in base64. */
@@ -60,25 +60,19 @@ const decompress = promisify(brotliDecompress)
 /** Half the size of gzip's at a third of the time of the best quality. */
 const QUALITY = 6
 
-export class SqlDatasetStore implements DatasetStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlDatasetStore extends DatabaseStore implements DatasetStore {
   async add(described: Omit<StoredSnapshot, 'sha256'>, text: string): Promise<string> {
     const bytes = Buffer.from(text, 'utf8')
     if (bytes.length > datasetLimits.snapshot_bytes)
       throw new StoreRefusedError(`a snapshot of ${bytes.length} bytes; at most ${datasetLimits.snapshot_bytes} are stored`)
     const sha256 = hashOf(bytes)
     const body = await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } })
-    await this.#database.execute(ADD, { ...described, sha256, packed: body.toString('base64') })
+    await this.database.execute(ADD, { ...described, sha256, packed: body.toString('base64') })
     return sha256
   }
 
   async text(sha256: string): Promise<string | null> {
-    const found = await this.#database.readFirst(TEXT, { sha256 })
+    const found = await this.database.readFirst(TEXT, { sha256 })
     if (found === null) return null
     const bytes = await decompress(Buffer.from(found.packed, 'base64'), { maxOutputLength: datasetLimits.snapshot_bytes })
     if (hashOf(bytes) !== sha256) throw new StoreRefusedError(`the stored snapshot ${sha256} is damaged`)
@@ -86,31 +80,31 @@ export class SqlDatasetStore implements DatasetStore {
   }
 
   async whole_hash(digits: string): Promise<string | null> {
-    return (await this.#database.readFirst(WHOLE_HASH, { digits }))?.sha256 ?? null
+    return (await this.database.readFirst(WHOLE_HASH, { digits }))?.sha256 ?? null
   }
 
   snapshots(limit: number): Promise<StoredSnapshot[]> {
-    return this.#database.readAll(SNAPSHOTS, { limit })
+    return this.database.readAll(SNAPSHOTS, { limit })
   }
 
   async activate(chosen: ActiveSnapshot): Promise<void> {
-    await this.#database.execute(ACTIVATE, chosen)
+    await this.database.execute(ACTIVATE, chosen)
   }
 
   activate_unpinned(chosen: Omit<ActiveSnapshot, 'pinned'>): Promise<boolean> {
-    return this.#database.execute(ACTIVATE_UNPINNED, { ...chosen, pinned: false })
+    return this.database.execute(ACTIVATE_UNPINNED, { ...chosen, pinned: false })
   }
 
   active(): Promise<ActiveSnapshot[]> {
-    return this.#database.readAll(ACTIVE, {})
+    return this.database.readAll(ACTIVE, {})
   }
 
   async save_feed(state: FeedState): Promise<void> {
-    await this.#database.execute(SAVE_FEED, state)
+    await this.database.execute(SAVE_FEED, state)
   }
 
   feeds(): Promise<FeedState[]> {
-    return this.#database.readAll(FEEDS, {})
+    return this.database.readAll(FEEDS, {})
   }
 }
 

@@ -2,7 +2,7 @@ import type { Countersignature, DirectoryBounds, InsuranceStore, PolicyRow, Regi
 import type { WebhookEvent } from '../../ports/webhooks.ts'
 import { columns, count, key_type, nullable, omit, parameter, text_type } from './columns.ts'
 import { assigned, expression, inserted, matched, replaced, selected, sql, statement } from './statements.ts'
-import { assertStorable, type Database, execute, presentRow, readAll, readFirst, readOne, type Work } from './database.ts'
+import { assertStorable, execute, presentRow, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 import { noteEvent } from './webhook-store.ts'
 
 /** The directory of underwriters and its policies in the SQL that both databases share. */
@@ -88,41 +88,35 @@ const COUNTERSIGN = statement(
 /** Registrations follow one another, so that the directory never exceeds its bound. */
 const ALONE = `0x${'6'.repeat(40)}`
 
-export class SqlInsuranceStore implements InsuranceStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlInsuranceStore extends DatabaseStore implements InsuranceStore {
   async register(entry: UnderwriterRow, networks: readonly string[], bounds: DirectoryBounds, now_s: number): Promise<Registered> {
     assertStorable(WRITE, entry)
-    return this.#database.atomically(() => register(entry, networks, bounds, now_s), { alone_with: ALONE })
+    return this.database.atomically(() => register(entry, networks, bounds, now_s), { alone_with: ALONE })
   }
 
   remove(of: string, now_s: number): Promise<boolean> {
-    return this.#database.execute(REMOVE, { address: of, now_s })
+    return this.database.execute(REMOVE, { address: of, now_s })
   }
 
   underwriters(now_s: number): Promise<UnderwriterRow[]> {
-    return this.#database.readAll(LIST, { now_s })
+    return this.database.readAll(LIST, { now_s })
   }
 
   underwriter(of: string): Promise<UnderwriterRow | null> {
-    return this.#database.readFirst(FIND, { address: of })
+    return this.database.readFirst(FIND, { address: of })
   }
 
   async bind(policy: Omit<PolicyRow, keyof Countersignature>): Promise<{ created: boolean; policy: PolicyRow }> {
-    const created = await this.#database.execute(BIND, policy)
+    const created = await this.database.execute(BIND, policy)
     return { created, policy: presentRow(await this.policy(policy.policy_id)) }
   }
 
   policy(policy_id: string): Promise<PolicyRow | null> {
-    return this.#database.readFirst(READ_POLICY, { policy_id })
+    return this.database.readFirst(READ_POLICY, { policy_id })
   }
 
   async countersign(policy_id: string, signature: Countersignature, event: WebhookEvent): Promise<PolicyRow | null> {
-    await this.#database.atomically(function* (): Work<void> {
+    await this.database.atomically(function* (): Work<void> {
       if (yield* execute(COUNTERSIGN, { policy_id, ...signature })) yield* noteEvent(event)
     })
     return this.policy(policy_id)

@@ -14,7 +14,7 @@ import type {
   WaitingDeposit,
   WatchedMerchant,
 } from '../../ports/invoices.ts'
-import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
+import { assertStorable, execute, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 import * as sql from './invoice-statements.ts'
 import type { WebhookEventType } from '../../ports/webhooks.ts'
 import { readTerms } from '../../pure/invoices/terms.ts'
@@ -27,57 +27,51 @@ const SAME_REFERENCE = 10
 const SIGNED_SHARE = 0.8
 
 /** Invoices in the SQL that both databases share. */
-export class SqlInvoiceStore implements InvoiceStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlInvoiceStore extends DatabaseStore implements InvoiceStore {
   async keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult> {
     const { invoice_id, merchant, nonces, network, issue_signature } = invoice
     assertStorable(sql.INSERT, invoice)
     for (const nonce of nonces) assertStorable(sql.INSERT_NONCE, { nonce, invoice_id })
     // Creations that share a bound run one after the other, so that none exceeds it.
     const alone_with = issue_signature === null && network !== null ? network : merchant.slice(2)
-    return this.#database.atomically(() => keep(invoice, bounds), { alone_with })
+    return this.database.atomically(() => keep(invoice, bounds), { alone_with })
   }
 
   find(invoice_id: string): Promise<StoredInvoice | null> {
-    return this.#database.readFirst(sql.FIND, { invoice_id })
+    return this.database.readFirst(sql.FIND, { invoice_id })
   }
 
   payments(invoice_id: string): Promise<InvoicePayment[]> {
-    return this.#database.readAll(sql.READ_PAYMENTS, { invoice_id })
+    return this.database.readAll(sql.READ_PAYMENTS, { invoice_id })
   }
 
   find_by_nonce(nonce: string): Promise<StoredInvoice | null> {
-    return this.#database.readFirst(sql.FIND_BY_NONCE, { nonce })
+    return this.database.readFirst(sql.FIND_BY_NONCE, { nonce })
   }
 
   find_by_deposit(address: string): Promise<StoredInvoice | null> {
-    return this.#database.readFirst(sql.FIND_BY_DEPOSIT, { deposit_address: address })
+    return this.database.readFirst(sql.FIND_BY_DEPOSIT, { deposit_address: address })
   }
 
   deposits_of(merchant: string, which: 'open' | 'late', at_s: number, after: number, limit: number) {
     const page = which === 'open' ? sql.READ_OPEN_DEPOSITS : sql.READ_LATE_DEPOSITS
-    return this.#database.readAll(page, { merchant, now_s: at_s, after, limit })
+    return this.database.readAll(page, { merchant, now_s: at_s, after, limit })
   }
 
   plain_candidates(merchant: string, at_s: number, limit: number): Promise<StoredInvoice[]> {
-    return this.#database.readAll(sql.READ_PLAIN_CANDIDATES, { merchant, now_s: at_s, limit })
+    return this.database.readAll(sql.READ_PLAIN_CANDIDATES, { merchant, now_s: at_s, limit })
   }
 
   attribute(payment: InvoicePayment, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(() => attribute(payment, now_ms))
+    return this.database.atomically(() => attribute(payment, now_ms))
   }
 
   unfinal(merchant: string, limit: number): Promise<InvoicePayment[]> {
-    return this.#database.readAll(sql.READ_UNFINAL, { merchant, limit })
+    return this.database.readAll(sql.READ_UNFINAL, { merchant, limit })
   }
 
   settle_block(payment: InvoicePayment, now_ms: number): Promise<void> {
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       if (!(yield* execute(sql.SETTLE_BLOCK, payment))) return
       yield* addWaiting(payment)
       yield* execute(sql.TOUCH, { invoice_id: payment.invoice_id, now_ms })
@@ -86,99 +80,99 @@ export class SqlInvoiceStore implements InvoiceStore {
   }
 
   withdraw(payment: Pick<InvoicePayment, 'transaction' | 'log_index' | 'invoice_id'>, now_ms: number): Promise<void> {
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       if (yield* execute(sql.WITHDRAW, payment)) yield* addMark(payment.invoice_id, 'reorged', now_ms)
     })
   }
 
   add_mark(invoice_id: string, mark: string, now_ms: number): Promise<void> {
-    return this.#database.atomically(() => addMark(invoice_id, mark, now_ms))
+    return this.database.atomically(() => addMark(invoice_id, mark, now_ms))
   }
 
   async set_closed(invoice_id: string, closed: boolean): Promise<void> {
-    await this.#database.execute(sql.SET_CLOSED, { invoice_id, closed })
+    await this.database.execute(sql.SET_CLOSED, { invoice_id, closed })
   }
 
   async sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<InvoiceSignResult> {
     assertStorable(sql.SIGN, { invoice_id, issue_signature: signature, now_ms })
-    const open = await this.#database.readFirst(sql.READ_SIGNABLE, { invoice_id })
+    const open = await this.database.readFirst(sql.READ_SIGNABLE, { invoice_id })
     const alone = open === null ? {} : { alone_with: open.merchant.slice(2) }
-    return this.#database.atomically(() => sign(invoice_id, signature, now_ms, most_open), alone)
+    return this.database.atomically(() => sign(invoice_id, signature, now_ms, most_open), alone)
   }
 
   void(invoice_id: string, signature: string, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(() => voidInvoice(invoice_id, signature, now_ms))
+    return this.database.atomically(() => voidInvoice(invoice_id, signature, now_ms))
   }
 
   async watched(now_s: number, limit: number): Promise<WatchedMerchant[]> {
-    const signed = await this.#database.readAll(sql.READ_WATCHED_SIGNED, { now_s, limit: Math.ceil(limit * SIGNED_SHARE) })
-    const all = await this.#database.readAll(sql.READ_WATCHED, { now_s, limit })
+    const signed = await this.database.readAll(sql.READ_WATCHED_SIGNED, { now_s, limit: Math.ceil(limit * SIGNED_SHARE) })
+    const all = await this.database.readAll(sql.READ_WATCHED, { now_s, limit })
     const watched = new Map([...signed, ...all].map((merchant) => [merchant.merchant, merchant]))
     return [...watched.values()].slice(0, limit)
   }
 
   watch_of(merchant: string): Promise<WatchedMerchant | null> {
-    return this.#database.readFirst(sql.READ_WATCH_OF, { merchant })
+    return this.database.readFirst(sql.READ_WATCH_OF, { merchant })
   }
 
   async record_watch(merchant: string, next_block: number, looked_ms: number): Promise<void> {
-    await this.#database.execute(sql.WRITE_WATCH, { merchant, next_block, looked_ms })
+    await this.database.execute(sql.WRITE_WATCH, { merchant, next_block, looked_ms })
   }
 
   async page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
-    const page = await this.#database.readAll(sql.READ_PAGE, { merchant, now_s: at_s, after, limit })
+    const page = await this.database.readAll(sql.READ_PAGE, { merchant, now_s: at_s, after, limit })
     return page.map(({ number, ...invoice }) => ({ number, invoice }))
   }
 
   async signed_by(merchant: string, before: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
-    const page = await this.#database.readAll(sql.READ_SIGNED, { merchant, before, limit })
+    const page = await this.database.readAll(sql.READ_SIGNED, { merchant, before, limit })
     return page.map(({ number, ...invoice }) => ({ number, invoice }))
   }
 
   signed_by_reference(merchant: string, reference: string): Promise<StoredInvoice[]> {
-    return this.#database.readAll(sql.READ_BY_BANK_REFERENCE, { merchant, bank_reference: reference, limit: SAME_REFERENCE })
+    return this.database.readAll(sql.READ_BY_BANK_REFERENCE, { merchant, bank_reference: reference, limit: SAME_REFERENCE })
   }
 
   async close_by_bank(closing: BankClosing, now_ms: number): Promise<BankCloseResult> {
     assertStorable(sql.CLOSE_BY_BANK, { ...closing, now_ms })
     // One at a time for a merchant, so that two invoices cannot be paid by one entry.
-    return this.#database.atomically(() => closeByBank(closing, now_ms), { alone_with: closing.merchant.slice(2) })
+    return this.database.atomically(() => closeByBank(closing, now_ms), { alone_with: closing.merchant.slice(2) })
   }
 
   bank_reports(invoice_id: string): Promise<BankReport[]> {
-    return this.#database.readAll(sql.READ_BANK_REPORTS, { invoice_id })
+    return this.database.readAll(sql.READ_BANK_REPORTS, { invoice_id })
   }
 
   report_bank(reports: readonly BankReport[], now_ms: number): Promise<number> {
-    return this.#database.atomically(() => reportBank(reports, now_ms))
+    return this.database.atomically(() => reportBank(reports, now_ms))
   }
 
   note_forward(seen: DepositForward, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(() => noteForward(seen, now_ms))
+    return this.database.atomically(() => noteForward(seen, now_ms))
   }
 
   forwards(invoice_id: string): Promise<DepositForward[]> {
-    return this.#database.readAll(sql.READ_FORWARDS, { invoice_id })
+    return this.database.readAll(sql.READ_FORWARDS, { invoice_id })
   }
 
   waiting_deposits(least_minor: bigint, now_ms: number, limit: number): Promise<WaitingDeposit[]> {
-    return this.#database.readAll(sql.READ_WAITING, { least_minor, now_ms, limit })
+    return this.database.readAll(sql.READ_WAITING, { least_minor, now_ms, limit })
   }
 
   try_sweep(invoice_ids: readonly string[], now_ms: number, pause_ms: number): Promise<void> {
-    return this.#database.atomically(() => trySweep(invoice_ids, now_ms, pause_ms))
+    return this.database.atomically(() => trySweep(invoice_ids, now_ms, pause_ms))
   }
 
   other_assets(invoice_id: string): Promise<OtherAsset[]> {
-    return this.#database.readAll(sql.READ_OTHER_ASSETS, { invoice_id })
+    return this.database.readAll(sql.READ_OTHER_ASSETS, { invoice_id })
   }
 
   note_other_asset(seen: OtherAsset, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(() => noteOtherAsset(seen, now_ms))
+    return this.database.atomically(() => noteOtherAsset(seen, now_ms))
   }
 
   note_expired(now_ms: number, limit: number): Promise<number> {
-    return this.#database.atomically(() => noteExpired(now_ms, limit))
+    return this.database.atomically(() => noteExpired(now_ms, limit))
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type Statement,
   statement,
 } from './statements.ts'
-import { type Database, execute, type Work } from './database.ts'
+import { execute, type Work, DatabaseStore } from './database.ts'
 import { StoreRefusedError } from './errors.ts'
 
 /** The public log of receipts: entries, tiles, head, cosignatures, and the heads of other logs that were witnessed. */
@@ -119,77 +119,71 @@ const MOVE_WITNESSED = statement(
 )
 
 /** The public log of receipts in the SQL that both databases share. */
-export class SqlReceiptsLogStore implements ReceiptsLogStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlReceiptsLogStore extends DatabaseStore implements ReceiptsLogStore {
   queue(entries: readonly string[], now_ms: number): Promise<void> {
     // In one order, so that two processes with the same entries never wait for each other.
     const waiting = entries.toSorted().map((hex) => ({ entry: hex, since_ms: now_ms }))
-    return this.#database.atomically(() => runOver(QUEUE, waiting))
+    return this.database.atomically(() => runOver(QUEUE, waiting))
   }
 
   async waiting(most: number): Promise<string[]> {
-    return (await this.#database.readAll(READ_WAITING, { limit: most })).map((row) => row.entry)
+    return (await this.database.readAll(READ_WAITING, { limit: most })).map((row) => row.entry)
   }
 
   async is_waiting(hex: string): Promise<boolean> {
-    return (await this.#database.readFirst(FIND_WAITING, { entry: hex })) !== null
+    return (await this.database.readFirst(FIND_WAITING, { entry: hex })) !== null
   }
 
   async waiting_since(): Promise<number | null> {
-    return (await this.#database.readFirst(READ_WAITING_SINCE, {}))?.since_ms ?? null
+    return (await this.database.readFirst(READ_WAITING_SINCE, {}))?.since_ms ?? null
   }
 
   async positions(entries: readonly string[]): Promise<Map<string, number>> {
     const parts = inLists(READ_POSITIONS, toRows(entries))
-    const found = await Promise.all(parts.map(({ list, part }) => this.#database.readAll(list, { rows: part })))
+    const found = await Promise.all(parts.map(({ list, part }) => this.database.readAll(list, { rows: part })))
     return new Map(found.flat().map((row) => [row.entry, row.position]))
   }
 
   forget(entries: readonly string[]): Promise<void> {
-    return this.#database.atomically(() => runOver(FORGET, toRows(entries)))
+    return this.database.atomically(() => runOver(FORGET, toRows(entries)))
   }
 
   head(): Promise<LogHead | null> {
-    return this.#database.readFirst(READ_HEAD, {})
+    return this.database.readFirst(READ_HEAD, {})
   }
 
   async append(growth: LogGrowth): Promise<boolean> {
     const { from_size, entries, head } = growth
     if (from_size + entries.length !== head.size) throw new StoreRefusedError('A log grows by exactly its entries.')
-    return this.#database.atomically(() => append(growth), { keep: (moved) => moved })
+    return this.database.atomically(() => append(growth), { keep: (moved) => moved })
   }
 
   async tile(level: number, index: number): Promise<string | null> {
-    return (await this.#database.readFirst(READ_TILE, { level, index }))?.hashes ?? null
+    return (await this.database.readFirst(READ_TILE, { level, index }))?.hashes ?? null
   }
 
   async entries(from: number, length: number): Promise<string[]> {
-    return (await this.#database.readAll(READ_ENTRIES, { from, to: from + length })).map((row) => row.entry)
+    return (await this.database.readAll(READ_ENTRIES, { from, to: from + length })).map((row) => row.entry)
   }
 
   cosign(size: number, witness: string, line: string): Promise<void> {
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       yield* execute(WRITE_COSIGNATURE, { size, key: witness, line })
       yield* execute(DROP_COSIGNATURES, { size })
     })
   }
 
   async cosignatures(size: number): Promise<string[]> {
-    return (await this.#database.readAll(READ_COSIGNATURES, { size })).map(({ line }) => line)
+    return (await this.database.readAll(READ_COSIGNATURES, { size })).map(({ line }) => line)
   }
 
   witnessed(origin: string): Promise<WitnessedHead | null> {
-    return this.#database.readFirst(READ_WITNESSED, { origin })
+    return this.database.readFirst(READ_WITNESSED, { origin })
   }
 
   witness(older: WitnessedHead | null, newer: WitnessedHead): Promise<boolean> {
-    if (older === null) return this.#database.execute(FIRST_WITNESSED, newer)
-    return this.#database.execute(MOVE_WITNESSED, { ...newer, older_size: older.size, older_root: older.root })
+    if (older === null) return this.database.execute(FIRST_WITNESSED, newer)
+    return this.database.execute(MOVE_WITNESSED, { ...newer, older_size: older.size, older_root: older.root })
   }
 }
 

@@ -17,7 +17,7 @@ import type {
   StoredAnswer,
 } from '../../ports/payments.ts'
 import { limits } from '../../service/limits.ts'
-import { assertStorable, type Database, execute, inParts, JOB_ROWS, readAll, readFirst, readOne, type Work } from './database.ts'
+import { assertStorable, execute, inParts, JOB_ROWS, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 import { LOCK_INVOICE } from './invoice-statements.ts'
 import * as sendings from './payment-works.ts'
 import * as sql from './payment-statements.ts'
@@ -132,47 +132,41 @@ function isTrue(outcome: boolean): boolean {
 }
 
 /** Payments in the SQL that both databases share. */
-export class SqlPaymentStore implements PaymentStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     assertStorable(sql.INSERT_CLAIM, request)
-    return this.#database.atomically(() => claim(request), { alone_with: request.payer })
+    return this.database.atomically(() => claim(request), { alone_with: request.payer })
   }
 
   find(key: PaymentKey): Promise<Payment | null> {
-    return this.#database.readFirst(sql.READ_PAYMENT, key)
+    return this.database.readFirst(sql.READ_PAYMENT, key)
   }
 
   find_by_token(token_hash: string): Promise<Payment | null> {
-    return this.#database.readFirst(sql.READ_BY_TOKEN, { token_hash })
+    return this.database.readFirst(sql.READ_BY_TOKEN, { token_hash })
   }
 
   async under_way(invoice_id: string): Promise<bigint> {
-    return sql.totalOf(await this.#database.readFirst(sql.READ_UNDER_WAY, { invoice_id, payer: '', nonce: '' }))
+    return sql.totalOf(await this.database.readFirst(sql.READ_UNDER_WAY, { invoice_id, payer: '', nonce: '' }))
   }
 
   async nonces_in_flight(payer: string, asset: string | null, limit: number): Promise<string[]> {
-    return (await this.#database.readAll(sql.READ_EACH_IN_FLIGHT, { payer, asset: asset ?? '', limit })).map(({ nonce }) => nonce)
+    return (await this.database.readAll(sql.READ_EACH_IN_FLIGHT, { payer, asset: asset ?? '', limit })).map(({ nonce }) => nonce)
   }
 
   answer(key: PaymentKey): Promise<StoredAnswer | null> {
-    return this.#database.readFirst(sql.READ_ANSWER, key)
+    return this.database.readFirst(sql.READ_ANSWER, key)
   }
 
   async prepare({ payer, nonce }: PaymentKey, fence: number, answer: StoredAnswer, now_ms: number): Promise<boolean> {
     const step = { payer, nonce, fence, now_ms }
-    if (this.#database.joinsWrites()) return this.#database.execute(sql.PREPARE_JOINED, { ...step, ...answer })
+    if (this.database.joinsWrites()) return this.database.execute(sql.PREPARE_JOINED, { ...step, ...answer })
     assertStorable(sql.WRITE_ANSWER, { ...answer, number: 0 })
-    return this.#database.atomically(() => prepare(step, answer))
+    return this.database.atomically(() => prepare(step, answer))
   }
 
   prepare_deposit({ payer, nonce }: PaymentKey, fence: number, deposit_call: string, now_ms: number): Promise<boolean> {
-    return this.#database.execute(sql.PREPARE_DEPOSIT, { payer, nonce, fence, deposit_call, now_ms })
+    return this.database.execute(sql.PREPARE_DEPOSIT, { payer, nonce, fence, deposit_call, now_ms })
   }
 
   begin_settling(
@@ -181,32 +175,32 @@ export class SqlPaymentStore implements PaymentStore {
     by: { method: 'self' | 'facilitator'; settler: string },
     now_ms: number,
   ): Promise<boolean> {
-    return this.#database.execute(sql.BEGIN_SETTLING, { payer, nonce, fence, ...by, now_ms })
+    return this.database.execute(sql.BEGIN_SETTLING, { payer, nonce, fence, ...by, now_ms })
   }
 
   release({ payer, nonce }: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(() => release({ payer, nonce, fence, reason, now_ms }, sql.RELEASE))
+    return this.database.atomically(() => release({ payer, nonce, fence, reason, now_ms }, sql.RELEASE))
   }
 
   take_back({ payer, nonce }: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(() => release({ payer, nonce, fence, reason, now_ms }, sql.TAKE_BACK))
+    return this.database.atomically(() => release({ payer, nonce, fence, reason, now_ms }, sql.TAKE_BACK))
   }
 
   release_abandoned(now_ms: number): Promise<number> {
-    return inParts(() => this.#database.atomically(() => releaseAbandoned(now_ms, JOB_ROWS)))
+    return inParts(() => this.database.atomically(() => releaseAbandoned(now_ms, JOB_ROWS)))
   }
 
   async apply_transitions(closings: readonly PaymentTransition[], epoch: number, now_ms: number, guard?: LeaseGuard): Promise<boolean[]> {
     for (const closing of closings) assertTransition(closing, now_ms)
-    return this.#database.atomically(() => applyTransitions(closings, epoch, now_ms, guard))
+    return this.database.atomically(() => applyTransitions(closings, epoch, now_ms, guard))
   }
 
   finalize(keys: readonly PaymentKey[], now_ms: number): Promise<void> {
-    return this.#database.atomically(() => finalize(keys, now_ms))
+    return this.database.atomically(() => finalize(keys, now_ms))
   }
 
   waiting(settler: string, limit: number): Promise<Payment[]> {
-    return this.#database.readAll(sql.READ_WAITING, { settler, limit })
+    return this.database.readAll(sql.READ_WAITING, { settler, limit })
   }
 
   /** State by state, each in the order of its index: a payment that changes meanwhile is returned once, or next time. */
@@ -219,7 +213,7 @@ export class SqlPaymentStore implements PaymentStore {
     const found = new Map<string, Payment>()
     for (const state of new Set(states)) {
       for (const final of finality === null ? [false, true] : [finality]) {
-        const payments = await this.#database.readAll(sql.READ_IN_STATE, { state, final, updated_before_ms, asset, limit })
+        const payments = await this.database.readAll(sql.READ_IN_STATE, { state, final, updated_before_ms, asset, limit })
         for (const payment of payments) found.set(payment.payer + payment.nonce, payment)
       }
     }
@@ -227,11 +221,11 @@ export class SqlPaymentStore implements PaymentStore {
   }
 
   async refused_since(payer: string, since_ms: number): Promise<number> {
-    return (await this.#database.readOne(sql.COUNT_REFUSED_OF, { payer, since_ms })).found
+    return (await this.database.readOne(sql.COUNT_REFUSED_OF, { payer, since_ms })).found
   }
 
   add_sending(sending: sendings.NewSending, attempt: SendingAttempt, payments: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
-    return this.#database.atomically(() => sendings.addSending(sending, attempt, payments, guard), { keep: isTrue })
+    return this.database.atomically(() => sendings.addSending(sending, attempt, payments, guard), { keep: isTrue })
   }
 
   add_attempt(
@@ -241,60 +235,60 @@ export class SqlPaymentStore implements PaymentStore {
     change: sendings.SendingChange | null,
     guard: LeaseGuard,
   ): Promise<boolean> {
-    return this.#database.atomically(() => sendings.addAttempt({ wallet, account_nonce }, attempt, change, guard))
+    return this.database.atomically(() => sendings.addAttempt({ wallet, account_nonce }, attempt, change, guard))
   }
 
   async open_sendings(wallet: string): Promise<WalletSending[]> {
-    return sendings.sendingsOf(await this.#database.readAll(sendings.READ_OPEN_SENDINGS, { wallet }))
+    return sendings.sendingsOf(await this.database.readAll(sendings.READ_OPEN_SENDINGS, { wallet }))
   }
 
   carried_by(wallet: string, account_nonce: number): Promise<Payment[]> {
-    return this.#database.readAll(sendings.READ_CARRIED, { wallet, account_nonce })
+    return this.database.readAll(sendings.READ_CARRIED, { wallet, account_nonce })
   }
 
   finish_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean> {
-    return this.#database.atomically(() => sendings.changeState(sendings.FINISH_SENDING, { wallet, account_nonce }, guard))
+    return this.database.atomically(() => sendings.changeState(sendings.FINISH_SENDING, { wallet, account_nonce }, guard))
   }
 
   reopen_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean> {
-    return this.#database.atomically(() => sendings.changeState(sendings.REOPEN_SENDING, { wallet, account_nonce }, guard))
+    return this.database.atomically(() => sendings.changeState(sendings.REOPEN_SENDING, { wallet, account_nonce }, guard))
   }
 
   requeue(keys: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
-    return this.#database.atomically(() => sendings.requeue(keys, guard))
+    return this.database.atomically(() => sendings.requeue(keys, guard))
   }
 
   async last_account_nonce(wallet: string): Promise<number | null> {
-    return (await this.#database.readOne(sendings.READ_LAST_NONCE, { wallet })).account_nonce
+    return (await this.database.readOne(sendings.READ_LAST_NONCE, { wallet })).account_nonce
   }
 
   spend_gas(account: string, day: number, wei: bigint): Promise<bigint> {
-    return this.#database.atomically(() => sendings.spendGas(account, day, wei))
+    return this.database.atomically(() => sendings.spendGas(account, day, wei))
   }
 
   async gas_spent(account: string, day: number): Promise<bigint> {
-    return (await this.#database.readFirst(sendings.READ_GAS_SPENT, { wallet: account, day }))?.wei ?? 0n
+    return (await this.database.readFirst(sendings.READ_GAS_SPENT, { wallet: account, day }))?.wei ?? 0n
   }
 
   sales(from_epoch: number): Promise<Sale[]> {
-    return this.#database.readAll(sql.READ_SALES, { epoch: from_epoch })
+    return this.database.readAll(sql.READ_SALES, { epoch: from_epoch })
   }
 
   price_marks(epoch: number): Promise<PriceMark[]> {
-    return this.#database.readAll(sql.READ_PRICE_MARKS, { epoch })
+    return this.database.readAll(sql.READ_PRICE_MARKS, { epoch })
   }
 
   mark_prices(marks: readonly PriceMark[]): Promise<void> {
-    return this.#database.atomically(() => markPrices(marks))
+    return this.database.atomically(() => markPrices(marks))
   }
 
   ledger(query: LedgerQuery): Promise<Payment[]> {
     const { created_ms: after_ms, payer: after_payer, nonce: after_nonce } = query.after ?? { created_ms: 0, payer: '', nonce: '' }
-    return this.#database.readAll(sql.READ_LEDGER, { ...filterOf(query), after_ms, after_payer, after_nonce, limit: query.limit })
+    return this.database.readAll(sql.READ_LEDGER, { ...filterOf(query), after_ms, after_payer, after_nonce, limit: query.limit })
   }
 
   async ledger_sums(query: Omit<LedgerQuery, 'after' | 'limit'>): Promise<LedgerSum[]> {
-    const sums = await this.#database.readAll(sql.READ_LEDGER_SUMS, filterOf(query))
+    const sums = await this.database.readAll(sql.READ_LEDGER_SUMS, filterOf(query))
     return sums.map(({ day, tool, state, asset, count, ...sum }) => ({
       day: new Date(day * DAY_MS).toISOString().slice(0, 10),
       tool,
@@ -306,9 +300,9 @@ export class SqlPaymentStore implements PaymentStore {
   }
 
   async purge_payments(now_ms: number, before_epoch: number): Promise<number> {
-    await this.#database.purge(sql.FORGET_NETWORKS, { before_ms: Math.max(0, now_ms - limits.answer_kept_ms) })
-    const answers = await this.#database.purge(sql.PURGE_ANSWERS, { before_ms: now_ms })
-    const sales = await this.#database.purge(sql.PURGE_SALES, { epoch: before_epoch })
-    return answers + sales + (await this.#database.purge(sql.PURGE_PRICE_MARKS, { epoch: before_epoch }))
+    await this.database.purge(sql.FORGET_NETWORKS, { before_ms: Math.max(0, now_ms - limits.answer_kept_ms) })
+    const answers = await this.database.purge(sql.PURGE_ANSWERS, { before_ms: now_ms })
+    const sales = await this.database.purge(sql.PURGE_SALES, { epoch: before_epoch })
+    return answers + sales + (await this.database.purge(sql.PURGE_PRICE_MARKS, { epoch: before_epoch }))
   }
 }

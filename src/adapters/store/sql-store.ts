@@ -43,7 +43,7 @@ import {
   replaced,
 } from './statements.ts'
 import { SqlCreditStore } from './credit-store.ts'
-import { type AtomicOptions, Database, presentRow, type Work, execute, assertStorable } from './database.ts'
+import { type AtomicOptions, Database, presentRow, type Work, execute, assertStorable, DatabaseStore } from './database.ts'
 import { SqlInvoiceStore } from './invoice-store.ts'
 import { SqlInsuranceStore } from './insurance-store.ts'
 import { SqlReceiptsLogStore } from './log-store.ts'
@@ -207,27 +207,21 @@ const PURGE = statement(
     returning day`,
 )
 
-class SqlCallCountStore implements CallCountStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+class SqlCallCountStore extends DatabaseStore implements CallCountStore {
   add(counts: readonly CallCount[]): Promise<void> {
     // One order for all processes, so that two transactions never wait for each other.
     const ordered = counts.toSorted((one, other) => (rowKey(one) < rowKey(other) ? -1 : 1))
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       for (const one of ordered) yield* execute(ADD, one)
     })
   }
 
   since(from_day: number): Promise<CallCount[]> {
-    return this.#database.readAll(SINCE, { from_day })
+    return this.database.readAll(SINCE, { from_day })
   }
 
   purge(before_day: number): Promise<number> {
-    return this.#database.purge(PURGE, { before_day })
+    return this.database.purge(PURGE, { before_day })
   }
 }
 
@@ -264,28 +258,22 @@ const MARK_ASSURED = statement(
 /** The one mark from which each other is reached. */
 const BEFORE: Readonly<Record<Exclude<AssuredMark, 'OPEN'>, AssuredMark>> = { DISPUTED: 'OPEN', ADJUDICATED: 'DISPUTED' }
 
-class SqlAssuredStore implements AssuredRecords {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+class SqlAssuredStore extends DatabaseStore implements AssuredRecords {
   async keep({ signed, ...record }: NewAssuredRecord): Promise<{ created: boolean; record: AssuredRecord }> {
     const signature_columns = { signed_by: signed?.by ?? null, terms_signature: signed?.signature ?? null }
-    const written = await this.#database.writeFirst(KEEP_ASSURED, { ...record, ...signature_columns })
+    const written = await this.database.writeFirst(KEEP_ASSURED, { ...record, ...signature_columns })
     if (written !== null) return { created: true, record: recordOf(written) }
     // Rows are never removed, so that the row of the other is found.
     return { created: false, record: presentRow(await this.find(record.receipt_hash)) }
   }
 
   async find(receipt_hash: string): Promise<AssuredRecord | null> {
-    const found = await this.#database.readFirst(FIND_ASSURED, { receipt_hash })
+    const found = await this.database.readFirst(FIND_ASSURED, { receipt_hash })
     return found === null ? null : recordOf(found)
   }
 
   mark(receipt_hash: string, to: Exclude<AssuredMark, 'OPEN'>): Promise<boolean> {
-    return this.#database.execute(MARK_ASSURED, { receipt_hash, mark: to, before: BEFORE[to] })
+    return this.database.execute(MARK_ASSURED, { receipt_hash, mark: to, before: BEFORE[to] })
   }
 }
 
@@ -313,25 +301,19 @@ const FILE_DISPUTE = statement(
 
 const FIND_DISPUTE = statement('find_dispute', sql`select ${selected(dispute)} from dispute where ${matched(dispute_key)}`)
 
-class SqlDisputeStore implements Disputes {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+class SqlDisputeStore extends DatabaseStore implements Disputes {
   find(receipt_hash: string, dispute_id: string): Promise<DisputeRecord | null> {
-    return this.#database.readFirst(FIND_DISPUTE, { receipt_hash, dispute_id })
+    return this.database.readFirst(FIND_DISPUTE, { receipt_hash, dispute_id })
   }
 
   async file(filed: DisputeRecord, event: WebhookEvent): Promise<{ created: boolean; record: DisputeRecord }> {
     assertStorable(FILE_DISPUTE, filed)
-    const written = await this.#database.atomically(function* (): Work<boolean> {
+    const written = await this.database.atomically(function* (): Work<boolean> {
       if (!(yield* execute(FILE_DISPUTE, filed))) return false
       yield* noteEvent(event)
       return true
     })
-    const record = presentRow(await this.#database.readFirst(FIND_DISPUTE, filed))
+    const record = presentRow(await this.database.readFirst(FIND_DISPUTE, filed))
     // A signature that comes later writes too, and keeps the outcome and the time of the first filing.
     return { created: written && record.outcome === filed.outcome && record.filed_ms === filed.filed_ms, record }
   }

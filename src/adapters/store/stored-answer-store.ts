@@ -1,7 +1,7 @@
 import type { StoredAnswer, StoredAnswerBounds, StoredAnswerStore } from '../../ports/stored-answers.ts'
 import { columns, count, key_type, parameter, pick, text_type } from './columns.ts'
 import { expression, inserted, matched, selected, sql, statement } from './statements.ts'
-import { assertStorable, type Database, execute, readOne, type Work } from './database.ts'
+import { assertStorable, execute, readOne, type Work, DatabaseStore } from './database.ts'
 
 /** Stored answers of callers who got the brief form, in the SQL that both databases share. */
 
@@ -36,13 +36,7 @@ const PURGE = statement(
     returning token_hash`,
 )
 
-export class SqlStoredAnswerStore implements StoredAnswerStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlStoredAnswerStore extends DatabaseStore implements StoredAnswerStore {
   async keep(answer: StoredAnswer, { client_answers, client_bytes }: StoredAnswerBounds): Promise<boolean> {
     assertStorable(KEEP, answer)
     const work = function* (): Work<boolean> {
@@ -50,18 +44,18 @@ export class SqlStoredAnswerStore implements StoredAnswerStore {
       if (used.answers >= client_answers || used.bytes + answer.bytes > client_bytes) return false
       return yield* execute(KEEP, answer)
     }
-    return this.#database.atomically(work, { alone_with: answer.client })
+    return this.database.atomically(work, { alone_with: answer.client })
   }
 
   find(token_hash: string): Promise<Pick<StoredAnswer, 'sealed' | 'created_ms'> | null> {
-    return this.#database.readFirst(FIND, { token_hash })
+    return this.database.readFirst(FIND, { token_hash })
   }
 
   async total_bytes(): Promise<number> {
-    return (await this.#database.readOne(TOTAL, {})).bytes
+    return (await this.database.readOne(TOTAL, {})).bytes
   }
 
   purge(before_ms: number): Promise<number> {
-    return this.#database.purge(PURGE, { before_ms })
+    return this.database.purge(PURGE, { before_ms })
   }
 }

@@ -1,7 +1,7 @@
 import type { FinalizedRange, FinalizedRangeStore, TokenTransfer } from '../../ports/chain-facts.ts'
 import { amount, columns, count, count32, key_type, parameter, text_type } from './columns.ts'
 import { inserted, matched, selected, sql, statement } from './statements.ts'
-import { type Database, execute, type Work } from './database.ts'
+import { execute, type Work, DatabaseStore } from './database.ts'
 import { StoreUnavailableError } from './errors.ts'
 
 /** Transfers of an account in ranges of final blocks, in the SQL that both databases share. */
@@ -30,26 +30,20 @@ const PURGE = statement(
     returning blocks`,
 )
 
-export class SqlStretchStore implements FinalizedRangeStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlStretchStore extends DatabaseStore implements FinalizedRangeStore {
   async stretches(chain_id: number, token: string, account: string, from: bigint): Promise<FinalizedRange[]> {
-    const found = await this.#database.readAll(READ, { chain_id, token, account, from_block: from })
+    const found = await this.database.readAll(READ, { chain_id, token, account, from_block: from })
     return found.map((stored) => ({ ...stored, transfers: unpack(stored.transfers) }))
   }
 
   keep_stretches(stretches: readonly FinalizedRange[], kept_ms: number): Promise<void> {
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       for (const kept of stretches) yield* execute(KEEP, { ...kept, transfers: pack(kept.transfers), kept_ms })
     })
   }
 
   purge_stretches(before_ms: number): Promise<number> {
-    return this.#database.purge(PURGE, { before_ms })
+    return this.database.purge(PURGE, { before_ms })
   }
 }
 

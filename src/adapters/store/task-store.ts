@@ -1,7 +1,7 @@
 import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import { columns, count, count32, flag, key_type, parameter, text_type } from './columns.ts'
 import { assigned, inserted, matched, selected, sql, statement } from './statements.ts'
-import { type Database, execute, type Work } from './database.ts'
+import { execute, type Work, DatabaseStore } from './database.ts'
 
 /** Tasks of the A2A protocol in the SQL that both databases share. */
 
@@ -42,30 +42,24 @@ const PURGE_MANY = statement(
     returning task_id`,
 )
 
-export class SqlTaskStore implements TaskStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlTaskStore extends DatabaseStore implements TaskStore {
   keep(record: TaskRecord, most_of_client: number): Promise<void> {
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       yield* execute(KEEP, record)
       yield* execute(FORGET_OLDER, { client: record.client, most: most_of_client })
     })
   }
 
   find(task_id: string): Promise<TaskRecord | null> {
-    return this.#database.readFirst(FIND, { task_id })
+    return this.database.readFirst(FIND, { task_id })
   }
 
   change(record: TaskRecord): Promise<boolean> {
-    return this.#database.execute(CHANGE, record)
+    return this.database.execute(CHANGE, record)
   }
 
   async purge(before_ms: number, most_of_all: number): Promise<number> {
-    const old = await this.#database.purge(PURGE_OLD, { before_ms })
-    return old + (await this.#database.purge(PURGE_MANY, { most: most_of_all }))
+    const old = await this.database.purge(PURGE_OLD, { before_ms })
+    return old + (await this.database.purge(PURGE_MANY, { most: most_of_all }))
   }
 }

@@ -15,7 +15,7 @@ import {
 import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { columns, count, key_type, nullable, parameter, pick, text_type, type ValuesOf, word_type } from './columns.ts'
 import { assigned, expression, inserted, matched, raw, selected, sql, statement } from './statements.ts'
-import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
+import { assertStorable, execute, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 
 /** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
 
@@ -173,26 +173,20 @@ const PURGE = statement(
 /** Subscriptions follow one another, so that no bound is exceeded. */
 const ALONE = `0x${'7'.repeat(40)}`
 
-export class SqlWebhookStore implements WebhookStore {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
+export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
   async subscribe(given: NewWebhookSubscription, bounds: WebhookBounds): Promise<SubscribeResult> {
     const row = { ...given, events: given.events.join(',') }
     assertStorable(SUBSCRIBE, row)
-    return this.#database.atomically(() => subscribe(row, bounds), { alone_with: ALONE })
+    return this.database.atomically(() => subscribe(row, bounds), { alone_with: ALONE })
   }
 
   async subscription(subscription_id: string): Promise<WebhookSubscription | null> {
-    const found = await this.#database.readFirst(FIND, { subscription_id })
+    const found = await this.database.readFirst(FIND, { subscription_id })
     return found === null ? null : subscriptionOf(found)
   }
 
   unsubscribe(subscription_id: string): Promise<boolean> {
-    return this.#database.atomically(function* (): Work<boolean> {
+    return this.database.atomically(function* (): Work<boolean> {
       const found = yield* execute(UNSUBSCRIBE, { subscription_id })
       yield* execute(FORGET_DELIVERIES, { subscription_id })
       return found
@@ -201,11 +195,11 @@ export class SqlWebhookStore implements WebhookStore {
 
   deliveries(subscription_id: string, { state, before, limit: most }: DeliveryFilter): Promise<WebhookDelivery[]> {
     const params = { subscription_id, before: before ?? Number.MAX_SAFE_INTEGER, limit: most }
-    return state === null ? this.#database.readAll(LIST, params) : this.#database.readAll(LIST_STATE, { ...params, state })
+    return state === null ? this.database.readAll(LIST, params) : this.database.readAll(LIST_STATE, { ...params, state })
   }
 
   redeliver(subscription_id: string, event_id: string, now_ms: number): Promise<boolean> {
-    return this.#database.atomically(function* (): Work<boolean> {
+    return this.database.atomically(function* (): Work<boolean> {
       yield* execute(LOCK, { subscription_id })
       if (!(yield* execute(REDELIVER, { subscription_id, event_id, now_ms }))) return false
       yield* execute(WAKE, { subscription_id, now_ms })
@@ -214,15 +208,15 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   async ready(now_ms: number, most: number): Promise<WebhookSubscription[]> {
-    return (await this.#database.readAll(READY, { now_ms, limit: most })).map(subscriptionOf)
+    return (await this.database.readAll(READY, { now_ms, limit: most })).map(subscriptionOf)
   }
 
   due(subscription_id: string, now_ms: number, most: number): Promise<WebhookDelivery[]> {
-    return this.#database.readAll(DUE, { subscription_id, now_ms, limit: most })
+    return this.database.readAll(DUE, { subscription_id, now_ms, limit: most })
   }
 
   record(result: AttemptRecord): Promise<void> {
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       yield* execute(LOCK, result)
       yield* execute(RECORD, result)
       yield* execute(RECORD_SUBSCRIPTION, result)
@@ -230,21 +224,21 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   end_turn(subscription_id: string): Promise<void> {
-    return this.#database.atomically(function* (): Work<void> {
+    return this.database.atomically(function* (): Work<void> {
       yield* execute(LOCK, { subscription_id })
       yield* execute(END_TURN, { subscription_id })
     })
   }
 
   async counts(): Promise<{ pending: number; dead: number }> {
-    const [pending, dead] = await Promise.all((['pending', 'dead'] as const).map((state) => this.#database.readOne(COUNT_STATE, { state })))
+    const [pending, dead] = await Promise.all((['pending', 'dead'] as const).map((state) => this.database.readOne(COUNT_STATE, { state })))
     return { pending: pending?.deliveries ?? 0, dead: dead?.deliveries ?? 0 }
   }
 
   async purge({ pending_since_ms, delivered_ms, dead_ms }: Parameters<WebhookStore['purge']>[0]): Promise<void> {
-    await this.#database.purge(GIVE_UP, { pending_since_ms })
-    await this.#database.purge(PURGE, { state: 'delivered', ended_before_ms: delivered_ms })
-    await this.#database.purge(PURGE, { state: 'dead', ended_before_ms: dead_ms })
+    await this.database.purge(GIVE_UP, { pending_since_ms })
+    await this.database.purge(PURGE, { state: 'delivered', ended_before_ms: delivered_ms })
+    await this.database.purge(PURGE, { state: 'dead', ended_before_ms: dead_ms })
   }
 }
 
