@@ -33,17 +33,14 @@ import {
   WHOLE,
   type DryRun,
   type ServiceLink,
-  callBody,
-  callHeaders,
-  callPath,
   deliver,
-  problemError,
   replyIn,
-  retryAfterMs,
   getJson,
   sendRequest,
   type ServiceReply,
   probe,
+  sendUnpaid,
+  refusal,
 } from './exchange.ts'
 import {
   createReceiptChain,
@@ -217,10 +214,6 @@ interface Parts {
   chain: ReceiptChain & { add(entry: ChainEntry): void }
 }
 
-/** Maximum number of requests for an unpaid call that the service asks to repeat. */
-const UNPAID_REQUESTS_MAX = 3
-const UNPAID_WAIT_MS_MAX = 5_000
-
 /** Network operations of a client. */
 function createCaller(parts: Parts) {
   const { link, facts } = parts
@@ -297,48 +290,10 @@ async function send<Body>(
   return { body: await deliver(link, payment, signal ?? null, form), payment }
 }
 
-/** Sends a call without a payment. Requests that the service could not process and did not count are repeated a few times. */
-async function sendUnpaid(
-  link: ServiceLink,
-  { tool, input_text, previous_receipt }: Prepared,
-  signal: AbortSignal | null,
-  form: AnswerForm<unknown>,
-): Promise<ServiceReply> {
-  const asking = {
-    method: 'POST',
-    path: callPath(tool),
-    headers: callHeaders(previous_receipt, form.detail),
-    body: callBody(input_text),
-    signal,
-  } as const
-  for (let sent = 1; ; sent++) {
-    const reply = await sendRequest(link, asking)
-    if (signal?.aborted === true) throw localError('ABORTED', 'The caller ended the call. Nothing was signed.')
-    if (reply.kind === 'lost') {
-      // Not repeated: the tool may have run, and not every tool may run twice.
-      const detail = `The service gave no answer: ${reply.reason}. Nothing was signed.`
-      throw localError('NETWORK_ERROR', detail, { retryable: true, cause: reply.cause })
-    }
-    if (reply.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
-    const wait_ms = retryAfterMs(reply) ?? UNPAID_WAIT_MS_MAX
-    const passing = reply.status === 503 && problemError(reply, null)?.retryable === true
-    if (!passing || sent === UNPAID_REQUESTS_MAX || wait_ms > UNPAID_WAIT_MS_MAX) return reply
-    await link.clock.wait(wait_ms, signal)
-  }
-}
-
 function answerIn<Body>(reply: ServiceReply, form: AnswerForm<Body>): Body {
   const body = form.read(reply.body)
   if (body === null) throw localError('BAD_RESPONSE', 'The answer is not one of this service.', { status: reply.status })
   return body
-}
-
-function refusal(reply: ServiceReply): AssayError {
-  const { status } = reply
-  return (
-    problemError(reply, null) ??
-    localError('BAD_RESPONSE', `Status ${status} came from something that is not this service.`, { status, retryable: status >= 500 })
-  )
 }
 
 function expected(tool: string, { pay_on, pay_to }: ServiceFacts, signer: Signer | null) {

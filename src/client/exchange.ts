@@ -1,5 +1,5 @@
 /**
- * Sends one signed payment until its outcome is known. The same bytes are sent again; no code here can sign. A broken connection, a proxy's
+ * Sends calls without a payment, and one signed payment until its outcome is known. The same bytes are sent again; no code here can sign. A broken connection, a proxy's
  * page or a redirect is not an outcome.
  */
 import type { Clock, Fetch } from './options.ts'
@@ -168,16 +168,16 @@ function callAsking(payment: Payment, signal: AbortSignal | null, { detail }: An
   return { method: 'POST', path: callPath(payment.tool), headers, body: callBody(payment.input_text), signal } as const
 }
 
-export function callPath(tool: string): string {
+function callPath(tool: string): string {
   return `/v1/tools/${encodeURIComponent(tool)}/call`
 }
 
 /** Body with exactly the text that was hashed. */
-export function callBody(input_text: string): string {
+function callBody(input_text: string): string {
   return `{"input":${input_text}}`
 }
 
-export function callHeaders(previous_receipt: string | null, detail: 'brief' | null): Record<string, string> {
+function callHeaders(previous_receipt: string | null, detail: 'brief' | null): Record<string, string> {
   return {
     'content-type': 'application/json',
     ...(previous_receipt === null ? {} : { 'x-prev-receipt-hash': previous_receipt }),
@@ -247,7 +247,7 @@ function open(error: AssayError): DeliveryState<never> {
 }
 
 /** Converts a problem of the service (RFC 9457) to an error; null for other responses. */
-export function problemError({ status, body }: ServiceReply, payment: Payment | null): AssayError | null {
+function problemError({ status, body }: ServiceReply, payment: Payment | null): AssayError | null {
   if (!isObject(body)) return null
   const { code, detail, retryable, charged } = body
   if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_]{2,63}$/.test(code) || !isCharged(charged)) return null
@@ -260,7 +260,7 @@ function isCharged(value: unknown): value is Charged {
 }
 
 /** Retry-After in milliseconds; null if absent or invalid. */
-export function retryAfterMs({ header }: ServiceReply): number | null {
+function retryAfterMs({ header }: ServiceReply): number | null {
   const text = header('retry-after') ?? ''
   return /^[0-9]{1,6}$/.test(text) ? Number(text) * 1_000 : null
 }
@@ -326,4 +326,46 @@ export function replyIn(sent: SendResult): ServiceReply {
   if (sent.kind === 'reply') return sent
   if (sent.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
   throw localError('NETWORK_ERROR', `The service gave no answer: ${sent.reason}.`, { retryable: true, cause: sent.cause })
+}
+
+/** Maximum number of requests for an unpaid call that the service asks to repeat. */
+const UNPAID_REQUESTS_MAX = 3
+const UNPAID_WAIT_MS_MAX = 5_000
+
+/** Sends a call without a payment. Requests that the service could not process and did not count are repeated a few times. */
+export async function sendUnpaid(
+  link: ServiceLink,
+  { tool, input_text, previous_receipt }: Pick<Payment, 'tool' | 'input_text' | 'previous_receipt'>,
+  signal: AbortSignal | null,
+  form: AnswerForm<unknown>,
+): Promise<ServiceReply> {
+  const asking = {
+    method: 'POST',
+    path: callPath(tool),
+    headers: callHeaders(previous_receipt, form.detail),
+    body: callBody(input_text),
+    signal,
+  } as const
+  for (let sent = 1; ; sent++) {
+    const reply = await sendRequest(link, asking)
+    if (signal?.aborted === true) throw localError('ABORTED', 'The caller ended the call. Nothing was signed.')
+    if (reply.kind === 'lost') {
+      // Not repeated: the tool may have run, and not every tool may run twice.
+      const detail = `The service gave no answer: ${reply.reason}. Nothing was signed.`
+      throw localError('NETWORK_ERROR', detail, { retryable: true, cause: reply.cause })
+    }
+    if (reply.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
+    const wait_ms = retryAfterMs(reply) ?? UNPAID_WAIT_MS_MAX
+    const passing = reply.status === 503 && problemError(reply, null)?.retryable === true
+    if (!passing || sent === UNPAID_REQUESTS_MAX || wait_ms > UNPAID_WAIT_MS_MAX) return reply
+    await link.clock.wait(wait_ms, signal)
+  }
+}
+
+export function refusal(reply: ServiceReply): AssayError {
+  const { status } = reply
+  return (
+    problemError(reply, null) ??
+    localError('BAD_RESPONSE', `Status ${status} came from something that is not this service.`, { status, retryable: status >= 500 })
+  )
 }
