@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto'
-import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../adapters/clock/system.ts'
 import { readSecret } from '../adapters/secret/file.ts'
@@ -70,29 +70,6 @@ export function permissionFault(file: SecretFile): string | null {
   } catch {
     // Missing, or out of reach: reading it says why.
     return null
-  }
-}
-
-/**
- * Removes the secret files and folders that are made from now on, for a start that is refused before its store was bound to them. What was there
- * before stays.
- */
-export function madeFromNowOn(settings: Settings): () => void {
-  const folders = [join(settings.ASSAY_DATA_DIR, 'sandbox')]
-  const missing = [...secretFiles(settings).map(({ path }) => path), ...folders].filter((path) => !existsSync(path))
-  const is_new = !existsSync(settings.ASSAY_DATA_DIR)
-  return () => {
-    for (const path of missing) rmSync(path, { recursive: true, force: true })
-    if (is_new && existsSync(settings.ASSAY_DATA_DIR) && readdirSync(settings.ASSAY_DATA_DIR).length === 0)
-      rmdirSync(settings.ASSAY_DATA_DIR)
-  }
-}
-
-/** Throws a StartError for the first secret file that other users can read or change. */
-export function assertSecretFiles(settings: Settings): void {
-  for (const file of secretFiles(settings)) {
-    const fault = permissionFault(file)
-    if (fault !== null) throw new StartError(fault)
   }
 }
 

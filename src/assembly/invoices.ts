@@ -37,8 +37,25 @@ import {
 } from '../service/credits/credit-checkout.ts'
 import type { FaultHook } from '../service/payments/settlement.ts'
 
+/** Invoices, and what follows them: the webhooks that report their events, and the credits that they buy. */
+export interface InvoicingParts {
+  invoices: InvoiceParts
+  webhooks: WebhookParts
+  credits: CreditParts
+}
+
+/** `cards` is null where they are off. */
+export function openInvoicing(
+  deployment: Deployment,
+  room: PaymentParts,
+  { reach, cards }: { reach: FaultHook; cards: Cards | null },
+): InvoicingParts {
+  const invoices = openInvoices(deployment, room)
+  return { invoices, webhooks: openWebhooks(deployment, invoices), credits: openCredits(deployment, { reach, cards, invoices }) }
+}
+
 /** Everything about invoices that is assembled at start. */
-export interface InvoiceParts {
+interface InvoiceParts {
   service: InvoiceService
   /** Null where nothing can settle. */
   relay: InvoiceRelay | null
@@ -50,7 +67,7 @@ export interface InvoiceParts {
   stop(): void
 }
 
-export function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts {
+function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts {
   const { settings, identity, signing, secret, store, clock, log, origins, reads, receipt_signer } = deployment
   const derive = createDerivation(secret)
   const { settling } = room
@@ -93,12 +110,12 @@ export function openInvoices(deployment: Deployment, room: PaymentParts): Invoic
 }
 
 /** Webhooks of a deployment: the service behind the endpoints, and the delivery of what the store has queued. */
-export interface WebhookParts {
+interface WebhookParts {
   service: WebhookService
   deliveries: WebhookDeliveries
 }
 
-export function openWebhooks(deployment: Deployment, { contracts }: Pick<InvoiceParts, 'contracts'>): WebhookParts {
+function openWebhooks(deployment: Deployment, { contracts }: Pick<InvoiceParts, 'contracts'>): WebhookParts {
   const { settings, signing, secret, store, clock, log, origins } = deployment
   const sender = createWebhookSender({ loopback: settings.ASSAY_WEBHOOK_LOOPBACK === 'on' })
   const sealer = createSealer(secret)
@@ -143,7 +160,7 @@ export function bankAccount(settings: Settings): BankAccount | null {
 }
 
 /** Parts for credits, assembled at start. Credits that were granted stay usable when the settings change later. */
-export interface CreditParts {
+interface CreditParts {
   service: CreditService
   /** Null where cards are off. */
   checkout: CreditCheckout | null
@@ -160,7 +177,7 @@ interface CreditNeighbours {
   invoices: InvoiceParts
 }
 
-export function openCredits(deployment: Deployment, { reach, cards, invoices }: CreditNeighbours): CreditParts {
+function openCredits(deployment: Deployment, { reach, cards, invoices }: CreditNeighbours): CreditParts {
   const { settings, signing, secret, store, prices, clock, log, origins, reads } = deployment
   const sealer = createSealer(secret)
   const derive = createDerivation(secret)

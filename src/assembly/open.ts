@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { openStoreClock } from '../adapters/clock/store.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
@@ -15,7 +17,7 @@ import { withRegisters } from '../service/registers.ts'
 import type { Origins } from '../surfaces/http/reply.ts'
 import { openChain } from './chain.ts'
 import { type ChainBase, type Deployment, VERSION } from './deployment.ts'
-import { activeOf, bindSecret, identityOf, madeFromNowOn, places, ringOf, secretOf, StartError } from './identity.ts'
+import { activeOf, bindSecret, identityOf, places, ringOf, secretOf, StartError, secretFiles } from './identity.ts'
 
 /** Settings → keys, tools, store and chain. A start that is refused leaves nothing half made. Rejects with a StartError. */
 export async function openDeployment(settings: Settings, log: Log): Promise<Deployment> {
@@ -36,6 +38,21 @@ export async function openDeployment(settings: Settings, log: Log): Promise<Depl
     listening,
     failures,
     reads: createOutsideReads({ clock, sources, failures }),
+  }
+}
+
+/**
+ * Removes the secret files and folders that are made from now on, for a start that is refused before its store was bound to them. What was there
+ * before stays.
+ */
+function madeFromNowOn(settings: Settings): () => void {
+  const folders = [join(settings.ASSAY_DATA_DIR, 'sandbox')]
+  const missing = [...secretFiles(settings).map(({ path }) => path), ...folders].filter((path) => !existsSync(path))
+  const is_new = !existsSync(settings.ASSAY_DATA_DIR)
+  return () => {
+    for (const path of missing) rmSync(path, { recursive: true, force: true })
+    if (is_new && existsSync(settings.ASSAY_DATA_DIR) && readdirSync(settings.ASSAY_DATA_DIR).length === 0)
+      rmdirSync(settings.ASSAY_DATA_DIR)
   }
 }
 

@@ -1,6 +1,7 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type Server, createServer } from 'node:http'
+import { type AddressInfo, Server as NetServer } from 'node:net'
 import { availableParallelism } from 'node:os'
+import cluster from 'node:cluster'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
 import { createHeavyPool } from '../adapters/heavy-work/pool.ts'
@@ -39,20 +40,10 @@ import { createHttpServer } from '../surfaces/http/node-server.ts'
 import { createOperatorServer } from '../surfaces/operator.ts'
 import { createApp, type App } from './app.ts'
 import { chainSources, type ChainSources } from './chain.ts'
-import {
-  cardsOf,
-  openCredits,
-  type CreditParts,
-  bankAccount,
-  openInvoices,
-  openWebhooks,
-  type InvoiceParts,
-  type WebhookParts,
-} from './invoices.ts'
+import { bankAccount, cardsOf, openInvoicing, type InvoicingParts } from './invoices.ts'
 import { type Deployment, VERSION } from './deployment.ts'
 import type { HeavyWorkerData } from './heavy-worker.ts'
-import { assertSecretFiles, isLoopback, localOrigin, orStop } from './identity.ts'
-import { assertPortsFree, closeServer, listen } from './listening.ts'
+import { isLoopback, localOrigin, orStop, StartError, secretFiles, permissionFault } from './identity.ts'
 import { neighboursOf, openReceiptsLog, type ReceiptsLogParts } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads } from './open.ts'
 import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
@@ -108,9 +99,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const tables = tablesInUse()
   const threads = { tools: catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds })), registers: settings.ASSAY_REGISTERS }
   const heavy = createHeavyPool({ ...HEAVY_POOL, data: (): HeavyWorkerData => ({ ...threads, tables: tables.text() }) })
-  const invoices = openInvoices(deployment, room)
-  const webhooks = openWebhooks(deployment, invoices)
-  const credits = openCredits(deployment, { reach, cards, invoices })
+  const { invoices, webhooks, credits } = openInvoicing(deployment, room, { reach, cards })
   const stopRoom = async (error: unknown) => {
     await room.stop()
     throw error
@@ -163,6 +152,14 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await store.close()
       flush()
     },
+  }
+}
+
+/** Throws a StartError for the first secret file that other users can read or change. */
+function assertSecretFiles(settings: Settings): void {
+  for (const file of secretFiles(settings)) {
+    const fault = permissionFault(file)
+    if (fault !== null) throw new StartError(fault)
   }
 }
 
@@ -255,11 +252,8 @@ const HEAVY_POOL = {
 }
 
 /** Parts that were built from the deployment. */
-interface Parts {
+interface Parts extends InvoicingParts {
   datasets: DatasetService
-  credits: CreditParts
-  invoices: InvoiceParts
-  webhooks: WebhookParts
   room: PaymentParts
   /** Null where no log is kept. */
   log_room: ReceiptsLogParts | null
@@ -421,4 +415,65 @@ function operatorFacts(
     source_reads_used: () => sourceReadsUsed(store, clock, budgets),
     report: () => operatorReport({ store, clock, gas: room.gas, datasets, queues }),
   }
+}
+
+/** Opens the public port, then that of the operator. Where one cannot be opened neither stays open, and the error names the setting. */
+async function listen(server: Server, operator: Server | null, settings: Settings): Promise<void> {
+  await listenAt(server, settings.ASSAY_PORT, settings.ASSAY_HOST, 'ASSAY_PORT')
+  if (operator === null) return
+  await listenAt(operator, Number(settings.ASSAY_ADMIN_PORT), settings.ASSAY_ADMIN_HOST, 'ASSAY_ADMIN_PORT').catch((error: unknown) => {
+    server.close()
+    throw error
+  })
+}
+
+/** Throws a StartError for a port that another program has, before anything is made. */
+async function assertPortsFree({ ASSAY_PORT, ASSAY_HOST, ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST }: Settings): Promise<void> {
+  // Workers share the port of their parent.
+  if (cluster.isWorker) return
+  const admin = ASSAY_ADMIN_PORT === 'off' ? 0 : Number(ASSAY_ADMIN_PORT)
+  for (const [port, host, setting] of [
+    [ASSAY_PORT, ASSAY_HOST, 'ASSAY_PORT'],
+    [admin, ASSAY_ADMIN_HOST, 'ASSAY_ADMIN_PORT'],
+  ] as const) {
+    if (port === 0) continue
+    const probe = createServer()
+    await listenAt(probe, port, host, setting)
+    await new Promise((resolve) => probe.close(resolve))
+  }
+}
+
+function listenAt(server: Server, port: number, host: string, setting: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const fix =
+        error.code === 'EADDRINUSE'
+          ? 'is taken; stop the other program or'
+          : `cannot be opened (${error.code ?? 'unknown'}); check its address or`
+      reject(new StartError(`Port ${port} on ${host} ${fix} set ${setting}.`))
+    })
+    server.listen(port, host, limits.connections_backlog, resolve)
+  })
+}
+
+/**
+ * No new connections. Idle ones go after a moment, in which what is on its way arrives; busy ones shortly after their answer is out. Who asks
+ * until then is answered with `Connection: close`. All of them go after the longest wait.
+ */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const idle = setTimeout(() => server.closeIdleConnections(), limits.stop_idle_ms)
+    const last = setTimeout(() => server.closeAllConnections(), limits.stop_ms)
+    // node:http adds one second to this value, in which the next request may arrive.
+    server.keepAliveTimeout = 1
+    server.prependListener('request', (_request, response) => {
+      response.shouldKeepAlive = false
+    })
+    // `close()` of node:http would end idle connections immediately, under requests that were already sent.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(idle)
+      clearTimeout(last)
+      resolve()
+    })
+  })
 }

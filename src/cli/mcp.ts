@@ -1,3 +1,4 @@
+import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import { call } from '../service/calls/call.ts'
 import type { ServeCall } from '../service/calls/instrumented-call.ts'
 import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
@@ -6,16 +7,31 @@ import { withRegisters } from '../service/registers.ts'
 import { modeMark, SUMMARY } from '../service/catalogue/text.ts'
 import { localOrigin } from '../assembly/identity.ts'
 import type { PaymentRenderer } from '../surfaces/payment.ts'
-import { ANSWER_INSTRUCTIONS, callTool, createToolServer, type ToolCalls, type ToolServerParts } from '../surfaces/mcp/tool-call.ts'
+import {
+  ANSWER_INSTRUCTIONS,
+  callTool,
+  createToolServer,
+  type ToolCalls,
+  type ToolServerParts,
+  briefOf,
+  type CallParams,
+  DETAIL_POINTER,
+  type ToolReply,
+} from '../surfaces/mcp/tool-call.ts'
 import { messageOf, serveOverStdio } from '../surfaces/mcp/stdio.ts'
-import { createViews, type ToolViewRequest } from '../surfaces/mcp/tool-list.ts'
+import { createViews, type ToolViewRequest, CALL_TOOL, isFindTool } from '../surfaces/mcp/tool-list.ts'
 import { VERSION } from '../assembly/deployment.ts'
 import { localCallDeps } from './call.ts'
 import type { Invocation } from './commands.ts'
 import { markMode, readEnvironment } from './deployment.ts'
 import { CliError, type Exit } from './errors.ts'
-import { refuseWallet } from './remote.ts'
-import { remark } from './terminal.ts'
+import { refuseWallet, shownAnswer, shownError, remoteClient } from './remote.ts'
+import { remark, shownProblem } from './terminal.ts'
+import { type AssayClient, AssayError } from '../client/index.ts'
+import { once } from '../pure/once.ts'
+import { REGISTER_IDS } from '../service/limits.ts'
+import { isObject } from '../pure/is-object.ts'
+import { detailIn, unknownDetail } from '../surfaces/rest.ts'
 
 /** `assay mcp`: MCP on standard input and output; the tools run in this process or, with --url, at a service. */
 export async function run(invocation: Invocation): Promise<Exit> {
@@ -30,10 +46,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
 async function partsFor(invocation: Invocation): Promise<ToolServerParts> {
   const url = invocation.text('url')
   const asked = { family: invocation.text('family'), form: invocation.flag('small') ? ('small' as const) : null, page: null }
-  if (url !== null) {
-    const { remoteServer } = await import('./mcp-remote.ts')
-    return remoteServer(url, asked, invocation)
-  }
+  if (url !== null) return remoteServer(url, asked, invocation)
   refuseWallet(invocation)
   return localServer(asked)
 }
@@ -76,3 +89,116 @@ const HERE = 'The tools run on this machine: nothing is counted or paid. Those t
 
 /** Calls are not paid here. */
 const UNPAID: PaymentRenderer = { challenge: () => null, responseHeaders: () => ({}), failureHeaders: () => ({}), response: () => null }
+
+type Params = CallParams & { readonly arguments?: unknown }
+
+/** Tools of a running service. The client library calls and, within the spending caps, pays for them and verifies each receipt. */
+async function remoteServer(url: string, asked: ToolViewRequest, invocation: Invocation): Promise<ToolServerParts> {
+  const client = remoteClient(url, invocation, 'call_and_session')
+  const { endpoint, notice } = await manifestOf(url)
+  if (notice !== null) remark(`//// ${notice} ////`)
+  const query = new URLSearchParams({
+    ...(asked.family === null ? {} : { family: asked.family }),
+    ...(asked.form === null ? {} : { tools: asked.form }),
+  })
+  const ask = (method: string, params: object) => rpc(`${endpoint}?${query.toString()}`, method, params)
+  const list = resultOf(await ask('tools/list', {}))?.['tools']
+  if (!Array.isArray(list)) throw new CliError('unavailable', 'The service at --url lists no tools; is the family right?')
+  return {
+    identity: { name: 'assay', title: 'assay', version: VERSION },
+    instructions: [notice, SUMMARY, `Calls go to ${url}.`, payingWords(client), ...ANSWER_INSTRUCTIONS]
+      .filter((words) => words !== null)
+      .join(' '),
+    view: () => ({ listed: list as ListedTool[], page: list.length }),
+    call: (params) =>
+      asked.form !== null && isFindTool(params.name) ? forwarded(ask, params) : called(client, params, asked.form !== null),
+  }
+}
+
+function payingWords(client: AssayClient): string {
+  const spending = client.spending()
+  if (spending === null) return 'Only free calls are made: there is no payer.'
+  return `Beyond the free calls a call is paid by itself, at most ${spending.per_call_usdc} USDC each and ${spending.session_usdc} in all.`
+}
+
+const NO_HEADERS = { header: () => null }
+
+/** Tools of this version, from which brief texts are made; the answer of a tool that only the service knows is whole JSON. */
+const knownTools = once(async () => {
+  const catalogue = withRegisters(await loadCatalogue(), REGISTER_IDS)
+  return { catalogue, schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])) }
+})
+
+async function called(client: AssayClient, params: Params, small: boolean): Promise<ToolReply> {
+  const inner = small && params.name === CALL_TOOL
+  const given = isObject(params.arguments) ? params.arguments : {}
+  const tool = inner ? given['tool'] : params.name
+  const input = inner ? given['input'] : given
+  const { _meta: meta = {} } = params
+  const previous = meta['assay/prev-receipt-hash']
+  const detail = detailIn({ ...NO_HEADERS, meta }, 'brief')
+  if (detail === null) return { kind: 'problem', text: JSON.stringify(shownProblem(unknownDetail(DETAIL_POINTER))), meta: null }
+  try {
+    const options = typeof previous === 'string' ? { previous_receipt: previous } : {}
+    const answer = await client.callUntyped(typeof tool === 'string' ? tool : '', isObject(input) ? input : {}, options)
+    return {
+      kind: 'answer',
+      text: JSON.stringify(shownAnswer(answer)),
+      ...briefOf(await knownTools(), answer.tool, detail, () => answer),
+      meta: null,
+    }
+  } catch (error) {
+    if (!(error instanceof AssayError)) throw error
+    return { kind: 'problem', text: JSON.stringify(shownError(error)), meta: null }
+  }
+}
+
+type Ask = (method: string, params: object) => Promise<unknown>
+
+/** Forwards requests that are not tool calls to the service. */
+async function forwarded(ask: Ask, { name, arguments: given }: Params): Promise<ToolReply> {
+  const result = resultOf(await ask('tools/call', { name, arguments: isObject(given) ? given : {} }))
+  const [first] = Array.isArray(result?.['content']) ? (result['content'] as unknown[]) : []
+  const text =
+    isObject(first) && typeof first['text'] === 'string' ? first['text'] : JSON.stringify({ detail: 'The service gave no answer.' })
+  if (result?.['structuredContent'] === undefined) return { kind: 'problem', text, meta: null }
+  // Payment terms are structured content of an error result.
+  if (result['isError'] === true) return { kind: 'problem', text, meta: null, has_terms: true }
+  return { kind: 'answer', text: JSON.stringify(result['structuredContent']), brief: text, meta: null }
+}
+
+function resultOf(reply: unknown): Record<string, unknown> | null {
+  const result = isObject(reply) ? reply['result'] : undefined
+  return isObject(result) ? result : null
+}
+
+/** Reads the MCP address of the service and its notice about real or test money. */
+async function manifestOf(url: string): Promise<{ endpoint: string; notice: string | null }> {
+  const manifest = await json(`${url.replace(/\/+$/, '')}/.well-known/mcp.json`, {})
+  const { endpoint, notice } = isObject(manifest) ? manifest : {}
+  if (typeof endpoint !== 'string' || !/^https?:\/\//.test(endpoint)) {
+    throw new CliError('unavailable', 'At --url there is no such service: /.well-known/mcp.json names no endpoint.')
+  }
+  return { endpoint, notice: typeof notice === 'string' ? notice : null }
+}
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-11-25',
+}
+
+function rpc(endpoint: string, method: string, params: object): Promise<unknown> {
+  return json(endpoint, { method: 'POST', headers: HEADERS, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })
+}
+
+const ANSWER_MS = 30_000
+
+async function json(url: string, init: RequestInit): Promise<unknown> {
+  try {
+    const response = await globalThis.fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) })
+    return await response.json()
+  } catch {
+    throw new CliError('unavailable', 'The service at --url does not answer, or not in JSON.')
+  }
+}

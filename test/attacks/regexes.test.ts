@@ -27,7 +27,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'adapters/chain/history.ts': { range: 'at most 500 characters of a node' },
   'adapters/facilitator/http.ts': { '\\/+$': 'a setting of the operator' },
   'adapters/witness/http.ts': { '\\/+$': 'a setting of the operator' },
-  'cli/mcp-remote.ts': { '\\/+$': 'an argument of the user' },
+  'cli/mcp.ts': { '\\/+$': 'an argument of the user' },
   'client/client.ts': { '\\/+$': 'an option of the user' },
   'pure/checks/e164.ts': {
     '(?:;ext=': 'at most 256 characters of an identifier',

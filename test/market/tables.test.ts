@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { concat, encodeAbiParameters, getContractAddress, keccak256, type Hex } from 'viem'
 import { CRYPTO_SYMBOLS, cryptoAsset, nearCryptoSymbols, nearWords } from '../../src/pure/market/crypto-symbols.ts'
 import { CURRENCIES, currency, fxSymbol, FX_SYMBOLS, pricedAs } from '../../src/pure/market/fx-tables.ts'
-import { coinbase, coingecko, kraken } from '../../src/adapters/prices/public-apis.ts'
+import { coinbase, coingecko, kraken } from '../../src/adapters/prices/choose.ts'
 import chainlink from '../../data/chainlink-feeds.json' with { type: 'json' }
 import symbols from '../../data/crypto-symbols.json' with { type: 'json' }
 import { feedsOf, poolOf, SEQUENCER_FEED } from '../../src/pure/market/usd-prices.ts'
