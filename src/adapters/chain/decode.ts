@@ -1,8 +1,8 @@
 /** Strict readers of node results (Ethereum execution API specification, 2025): any other form is an invalid answer. */
 import { isObject } from '../../pure/is-object.ts'
-import type { BlockFacts } from '../../ports/chain-facts.ts'
-import type { BlockHeader, ChainLog, CoinTransfer, TransactionReceipt } from '../../ports/chain.ts'
-import { malformed } from './json-rpc.ts'
+import type { BlockFacts, FactRead } from '../../ports/chain-facts.ts'
+import type { BlockHeader, ChainLog, ChainRead, ChainReadResult, CoinTransfer, TransactionReceipt } from '../../ports/chain.ts'
+import { malformed, resultOf, returnedData, revertReason, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 
 /** A quantity, 0x-prefixed and at most 32 bytes. */
 export function quantity(value: unknown): bigint {
@@ -31,7 +31,7 @@ export function toQuantity(value: bigint): string {
 }
 
 /** Bytes of any length, in lower case. */
-export function bytes(value: unknown): string {
+function bytes(value: unknown): string {
   if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value)) throw malformed()
   return value.toLowerCase()
 }
@@ -100,7 +100,7 @@ function gasFacts(block: Record<string, unknown>): Omit<BlockFacts, 'number' | '
 }
 
 /** A word of storage. Some nodes leave out leading zeros. */
-export function word(value: unknown): string {
+function word(value: unknown): string {
   return `0x${quantity(value === '0x' ? '0x0' : value)
     .toString(16)
     .padStart(64, '0')}`
@@ -162,4 +162,47 @@ function status(value: unknown): boolean {
   const found = quantity(value)
   if (found > 1n) throw malformed()
   return found === 1n
+}
+
+/** The question of a read at a block. */
+export function callOf(read: ChainRead | FactRead, at: bigint): RpcCall {
+  const block = toQuantity(at)
+  switch (read.kind) {
+    case 'call': {
+      const { to, data, gas } = read
+      const from = 'from' in read && read.from !== undefined ? { from: read.from } : {}
+      return {
+        method: 'eth_call',
+        params: [{ ...(to !== null && { to }), data, ...from, ...(gas !== undefined && { gas: toQuantity(gas) }) }, block],
+      }
+    }
+    case 'code':
+      return { method: 'eth_getCode', params: [read.address, block] }
+    case 'balance':
+      return { method: 'eth_getBalance', params: [read.address, block] }
+    case 'storage':
+      return { method: 'eth_getStorageAt', params: [read.address, read.slot, block] }
+    case 'nonce':
+      return { method: 'eth_getTransactionCount', params: [read.address, block] }
+  }
+}
+
+/** The answer of the node to a read. A revert is a value; any other error throws an EndpointFault. */
+export function resultOfRead(read: ChainRead | FactRead, answer: RpcAnswer | undefined): ChainReadResult {
+  if (read.kind === 'call' && answer?.ok === false) {
+    const revert = revertReason(answer)
+    if (revert !== null) return revert
+  }
+  const found = resultOf(answer)
+  switch (read.kind) {
+    case 'call':
+      return returnedData(bytes(found))
+    case 'code':
+      return { ok: true, data: bytes(found) }
+    case 'storage':
+      return { ok: true, data: word(found) }
+    case 'balance':
+    case 'nonce':
+      return { ok: true, data: toQuantity(quantity(found)) }
+  }
 }

@@ -3,7 +3,7 @@ import type { BlockHeader, ChainReadResult } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
 import { ChainUnavailableError, EndpointFault, isFault } from './errors.ts'
-import { returnedData, revertReason, malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
+import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 import { isAhead, refresh, type EndpointSession, type Pool } from './pool.ts'
 import { chainLimits } from '../../service/limits.ts'
 
@@ -162,50 +162,13 @@ function withLessGas(read: FactRead): FactRead {
 
 /** The header comes last, so that everything before it was read while the block was still on the chain. */
 async function readPiece({ ask }: EndpointSession, header: BlockHeader, reads: readonly FactRead[]): Promise<ChainReadResult[]> {
-  const answers = await ask([...reads.map((read) => callOf(read, header.number)), byNumber(header.number)])
+  const answers = await ask([...reads.map((read) => decode.callOf(read, header.number)), byNumber(header.number)])
   const again = answers.at(-1)
   const found = decode.header(resultOf(again))
   if (found === null) throw new EndpointFault('unfit', 'it does not have the block')
   if (found.number !== header.number) throw malformed()
   if (found.hash !== header.hash) throw new ReorganisedError('the block is another one now')
-  return reads.map((read, index) => resultOfRead(read, answers[index]))
-}
-
-function resultOfRead(read: FactRead, answer: RpcAnswer | undefined): ChainReadResult {
-  if (read.kind === 'call' && answer?.ok === false) {
-    const revert = revertReason(answer)
-    if (revert !== null) return revert
-  }
-  const found = resultOf(answer)
-  switch (read.kind) {
-    case 'call':
-      return returnedData(decode.bytes(found))
-    case 'code':
-      return { ok: true, data: decode.bytes(found) }
-    case 'storage':
-      return { ok: true, data: decode.word(found) }
-    case 'balance':
-    case 'nonce':
-      return { ok: true, data: decode.toQuantity(decode.quantity(found)) }
-  }
-}
-
-function callOf(read: FactRead, at: bigint): RpcCall {
-  const block = decode.toQuantity(at)
-  switch (read.kind) {
-    case 'call': {
-      const { to, data, gas } = read
-      return { method: 'eth_call', params: [{ to, data, ...(gas !== undefined && { gas: decode.toQuantity(gas) }) }, block] }
-    }
-    case 'code':
-      return { method: 'eth_getCode', params: [read.address, block] }
-    case 'balance':
-      return { method: 'eth_getBalance', params: [read.address, block] }
-    case 'storage':
-      return { method: 'eth_getStorageAt', params: [read.address, read.slot, block] }
-    case 'nonce':
-      return { method: 'eth_getTransactionCount', params: [read.address, block] }
-  }
+  return reads.map((read, index) => decode.resultOfRead(read, answers[index]))
 }
 
 /** Nodes count blocks in 64 bits with a sign, and some call a greater number an error. */

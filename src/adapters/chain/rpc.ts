@@ -14,7 +14,7 @@ import type {
 } from '../../ports/chain.ts'
 import { bytesTail, decodeUint, uintWord } from '../../pure/payments/token-calls.ts'
 import { ChainUnavailableError, EndpointFault, isFault } from './errors.ts'
-import { returnedData, revertReason, sendOutcome, malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
+import { sendOutcome, malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
 import { headOf } from './facts.ts'
@@ -195,7 +195,7 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
  */
 async function readAtHead(asker: EndpointSession, reads: readonly ChainRead[]): Promise<ChainReadResult[]> {
   const guess = asker.endpoint.heads.highest(chainLimits.head_guess_ms)
-  const guessed = guess === null ? [] : reads.map((read) => callOf(read, guess.number))
+  const guessed = guess === null ? [] : reads.map((read) => decode.callOf(read, guess.number))
   const [latest, ...answers] = await asker.ask([LATEST, ...guessed])
   const head = headOf(asker, latest)
   if (guess !== null && head.hash === guess.hash) return resultsOf(reads, answers)
@@ -203,38 +203,11 @@ async function readAtHead(asker: EndpointSession, reads: readonly ChainRead[]): 
 }
 
 async function readAt({ ask }: EndpointSession, reads: readonly ChainRead[], at: bigint): Promise<ChainReadResult[]> {
-  return resultsOf(reads, await ask(reads.map((read) => callOf(read, at))))
+  return resultsOf(reads, await ask(reads.map((read) => decode.callOf(read, at))))
 }
 
 function resultsOf(reads: readonly ChainRead[], answers: readonly RpcAnswer[]): ChainReadResult[] {
-  return reads.map((read, index) => resultOfRead(read, answers[index]))
-}
-
-function resultOfRead(read: ChainRead, answer: RpcAnswer | undefined): ChainReadResult {
-  if (read.kind === 'call' && answer?.ok === false) {
-    const revert = revertReason(answer)
-    if (revert !== null) return revert
-  }
-  const found = resultOf(answer)
-  if (read.kind === 'call') return returnedData(decode.bytes(found))
-  return { ok: true, data: read.kind === 'balance' ? decode.toQuantity(decode.quantity(found)) : decode.bytes(found) }
-}
-
-function callOf(read: ChainRead, at: bigint): RpcCall {
-  const block = decode.toQuantity(at)
-  switch (read.kind) {
-    case 'call': {
-      const { to, data, from, gas } = read
-      return {
-        method: 'eth_call',
-        params: [{ ...(to && { to }), data, ...(from && { from }), ...(gas && { gas: decode.toQuantity(gas) }) }, block],
-      }
-    }
-    case 'code':
-      return { method: 'eth_getCode', params: [read.address, block] }
-    case 'balance':
-      return { method: 'eth_getBalance', params: [read.address, block] }
-  }
+  return reads.map((read, index) => decode.resultOfRead(read, answers[index]))
 }
 
 /**
