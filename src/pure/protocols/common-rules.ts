@@ -26,7 +26,6 @@ const OWN = { url: '/v1/protocols/rules?protocol=common', section: 'Rules for ev
 
 export const COMMON_RULES: readonly ProtocolRule<CommonView>[] = listRules<CommonView>({
   'PRE-001': {
-    severity: 'error',
     why: 'The rules of the chosen protocol do not apply to this document.',
     spec: OWN,
     hint: 'Send the document again with the protocol that it belongs to.',
@@ -71,7 +70,6 @@ export const COMMON_RULES: readonly ProtocolRule<CommonView>[] = listRules<Commo
     },
   },
   'PRE-005': {
-    severity: 'error',
     why: 'Receivers drop a message that is not marked as JSON-RPC 2.0, or that they cannot match with a request.',
     spec: { url: 'https://www.jsonrpc.org/specification', section: '5' },
     hint: 'Put "jsonrpc": "2.0" and the id of the request into the message, and either result or error.',

@@ -8,7 +8,7 @@
  * ```ts
  * export const TERMS_RULES: RuleTable<View> = {
  *   'X402-017': {
- *     severity: 'both',                      // may report errors and warnings; 'error' and 'warning' are the others
+ *     severity: 'both',                      // may report errors and warnings, 'warning': warnings alone; errors alone if left out
  *     types: ['payment_required'],           // document types that it applies to; all if left out
  *     since: '1', until: '2',                // versions that it applies to, both inclusive; all if left out
  *     why: 'A payer signs an authorization that lasts this long.',
@@ -97,10 +97,15 @@ export interface ProtocolRule<View> extends RuleDescription {
 }
 
 /** Rules by their code, in the order in which they run; see the head of this file. */
-export type RuleTable<View> = Readonly<Record<string, Omit<ProtocolRule<View>, 'code'>>>
+export type RuleTable<View> = Readonly<Record<string, RuleInTable<View>>>
+
+interface RuleInTable<View> extends Omit<ProtocolRule<View>, 'code' | 'severity'> {
+  /** `error` when left out. */
+  severity?: ProtocolRule<View>['severity']
+}
 
 export function listRules<View>(table: RuleTable<View>): ProtocolRule<View>[] {
-  return Object.entries(table).map(([code, rule]) => ({ code, ...rule }))
+  return Object.entries(table).map(([code, rule]) => ({ code, severity: 'error', ...rule }))
 }
 
 /**

@@ -21,7 +21,6 @@ const COMMON = ['name', 'description', 'version', 'capabilities', 'defaultInputM
 /** A2A-001…005, 038: the card as a whole. */
 export const CARD_RULES: RuleTable<A2aView> = {
   'A2A-001': {
-    severity: 'error',
     why: 'Readers of JSON look for names in camelCase, and find nothing under others.',
     spec: a2aSpec('5.5. JSON Field Naming Convention'),
     hint: 'Send the card as one object, with names such as supportedInterfaces.',
@@ -53,7 +52,6 @@ export const CARD_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-002': {
-    severity: 'error',
     since: '1.0',
     why: 'Clients that read 1.0 refuse a card without these members.',
     spec: CARD,
@@ -66,7 +64,6 @@ export const CARD_RULES: RuleTable<A2aView> = {
     check: ({ error }, { card }) => checkRequiredMembers(error, card, ['supportedInterfaces', ...COMMON]),
   },
   'A2A-003': {
-    severity: 'error',
     until: '0.3',
     why: 'Clients of these versions refuse a card without these members.',
     spec: oldSpec('5.5. AgentCard Object Structure'),
@@ -92,7 +89,6 @@ export const CARD_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-005': {
-    severity: 'error',
     why: 'People and models choose an agent by its name and description.',
     spec: CARD,
     hint: 'Send texts that say something.',
@@ -103,7 +99,6 @@ export const CARD_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-038': {
-    severity: 'error',
     why: 'A reader that goes by the protocol buffers or the schema throws on a value of another type.',
     spec: { url: 'https://protobuf.dev/programming-guides/json/', section: 'Representation of each type' },
     hint: 'Send the type that the field has, and never null for a required one.',

@@ -15,7 +15,6 @@ const CORE = ['JSONRPC', 'GRPC', 'HTTP+JSON'] as const
 /** A2A-006…015: interfaces and addresses of the agent. */
 export const INTERFACE_RULES: RuleTable<A2aView> = {
   'A2A-006': {
-    severity: 'error',
     since: '1.0',
     why: 'A client picks an interface from this list; without one the agent cannot be reached.',
     spec: INTERFACE,

@@ -21,7 +21,6 @@ const REQUIREMENT = a2aSpec('4.5. Security Objects')
 export const SECURITY_RULES: RuleTable<A2aView> = {
   // A2A-024…029: security schemes.
   'A2A-024': {
-    severity: 'error',
     why: 'Cards of 1.0 name a scheme by its kind, older ones by type; readers of one do not understand the other.',
     spec: SCHEME,
     hint: 'Write all schemes in the style of the version of the card.',
@@ -38,7 +37,6 @@ export const SECURITY_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-025': {
-    severity: 'error',
     until: '0.3',
     why: 'A client cannot build credentials for a scheme that it cannot read.',
     spec: oldSpec('5.5. AgentCard Object Structure'),
@@ -50,7 +48,6 @@ export const SECURITY_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-026': {
-    severity: 'error',
     since: '1.0',
     why: 'A scheme has exactly one kind; of several, each reader keeps a different one.',
     spec: SCHEME,
@@ -62,7 +59,6 @@ export const SECURITY_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-027': {
-    severity: 'error',
     why: 'A client needs these addresses to get a token.',
     spec: OAUTH,
     hint: 'Send one flow (several before 1.0) with its URLs and its scopes, {} if there are none.',
@@ -88,7 +84,6 @@ export const SECURITY_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-029': {
-    severity: 'error',
     why: 'Tokens and passwords travel to these addresses.',
     spec: OAUTH,
     hint: 'Send https URLs; an API key goes into header, query or cookie.',
@@ -106,7 +101,6 @@ export const SECURITY_RULES: RuleTable<A2aView> = {
   },
   // A2A-030…034: required schemes, and secrets that do not belong in a card.
   'A2A-030': {
-    severity: 'error',
     why: 'A client cannot meet a requirement whose scheme is not described.',
     spec: REQUIREMENT,
     hint: 'Name a scheme of securitySchemes, spelled exactly the same.',
@@ -119,7 +113,6 @@ export const SECURITY_RULES: RuleTable<A2aView> = {
     },
   },
   'A2A-031': {
-    severity: 'error',
     why: 'Cards of 1.0 wrap names and scopes, older ones do not; readers of one find nothing in the other.',
     spec: REQUIREMENT,
     hint: 'Send [{"schemes": {"name": {"list": ["scope"]}}}] in 1.0, [{"name": ["scope"]}] before.',

@@ -26,7 +26,6 @@ const CARD_CODE = /^(?:cvc2?|cvv2?|cvn|card_verification(?:_code|_value)?|card_s
 /** ACP-029…034, 041 and 045: payment, orders, secrets and payee. */
 export const PAYMENT_RULES: RuleTable<AcpView> = {
   'ACP-029': {
-    severity: 'error',
     types: SESSION_TYPES,
     since: '2025-12-12',
     why: 'Without these the agent cannot have the buyer authenticated.',
@@ -45,7 +44,6 @@ export const PAYMENT_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-030': {
-    severity: 'error',
     types: ['checkout_session', 'order'],
     why: 'The order is what the buyer has afterwards: its number, and the page to find it at.',
     spec: schemaSpec('Order'),
@@ -77,7 +75,6 @@ export const PAYMENT_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-032': {
-    severity: 'error',
     types: SESSION_TYPES,
     since: '2026-01-30',
     why: 'An agent picks a handler by name and version, and fills its form by these schemas.',
@@ -237,7 +234,6 @@ export const DOCUMENT_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-042': {
-    severity: 'error',
     types: ['discovery'],
     why: 'Agents learn here where to call, in which version, and for what; anybody may read it.',
     spec: rfcSpec('discovery', '4.2 Response Schema'),
@@ -275,7 +271,6 @@ export const DOCUMENT_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-044': {
-    severity: 'error',
     types: ['allowance'],
     why: 'The holder of the token may charge up to this amount, for this merchant and session, until this time.',
     spec: ALLOWANCE_SPEC,

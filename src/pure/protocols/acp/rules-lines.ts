@@ -24,7 +24,6 @@ const SELECTED = schemaSpec('SelectedFulfillmentOption')
 export const LINE_RULES: RuleTable<AcpView> = {
   // ACP-014…019: lines, quantities and line amounts.
   'ACP-014': {
-    severity: 'error',
     types: SESSION_TYPES,
     why: 'Fulfilment, discounts and messages name lines and items by their ids.',
     spec: LINE,
@@ -42,7 +41,6 @@ export const LINE_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-015': {
-    severity: 'error',
     types: SESSION_TYPES,
     why: 'Up to 2026-01-16 the quantity is a member of the item, since 2026-01-30 of the line.',
     spec: LINE,
@@ -54,7 +52,6 @@ export const LINE_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-016': {
-    severity: 'error',
     types: SESSION_TYPES,
     until: '2026-01-16',
     why: 'The parts of a line must come to its total.',
@@ -96,7 +93,6 @@ export const LINE_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-019': {
-    severity: 'error',
     types: SESSION_TYPES,
     since: '2026-01-30',
     why: 'A part of a bundle whose whole is missing cannot be shown.',
@@ -116,7 +112,6 @@ export const LINE_RULES: RuleTable<AcpView> = {
   },
   // ACP-020…023: fulfilment.
   'ACP-020': {
-    severity: 'error',
     types: SESSION_TYPES,
     why: 'The buyer chooses among these options by title and price, and the agent by id.',
     spec: schemaSpec('FulfillmentOptionShipping'),
@@ -131,7 +126,6 @@ export const LINE_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-021': {
-    severity: 'error',
     types: ['checkout_session', 'order'],
     why: 'A window that ends before it begins cannot be kept.',
     spec: schemaSpec('FulfillmentOptionShipping'),
@@ -149,7 +143,6 @@ export const LINE_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-022': {
-    severity: 'error',
     types: SESSION_TYPES,
     why: 'An option that is not offered, or an item that is not bought, cannot be sent.',
     spec: rfcSpec('agentic_checkout', '8. Validation Rules'),

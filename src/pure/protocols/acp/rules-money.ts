@@ -23,7 +23,6 @@ const PRICED_STATUSES: ReadonlySet<string> = new Set([
 /** ACP-008…013: money, and totals that add up. */
 export const MONEY_RULES: RuleTable<AcpView> = {
   'ACP-008': {
-    severity: 'error',
     types: [...PRICED, 'feed_product'],
     why: 'Amounts count the minor unit of the currency; a decimal is charged a hundredfold too little, or refused.',
     spec: rfcSpec('agentic_checkout', '8. Validation Rules'),
@@ -36,7 +35,6 @@ export const MONEY_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-009': {
-    severity: 'error',
     types: PRICED,
     why: 'An agent shows these lines to the buyer and finds the amount to pay by their type.',
     spec: TOTAL,
@@ -83,7 +81,6 @@ export const MONEY_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-011': {
-    severity: 'error',
     types: PRICED,
     why: 'The buyer is charged the total, and sees the parts.',
     spec: TOTAL,
@@ -106,7 +103,6 @@ export const MONEY_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-012': {
-    severity: 'error',
     types: PRICED,
     why: 'The subtotal is what the items cost after their own discounts.',
     spec: rfcSpec('discount_extension', '8. Impact on Line Items and Totals'),
@@ -179,7 +175,6 @@ const JANUARY = '2026-01-30'
 /** ACP-035…037 and 039: discounts, and prices in two currencies. */
 export const DISCOUNT_RULES: RuleTable<AcpView> = {
   'ACP-035': {
-    severity: 'error',
     types: SESSION_TYPES,
     since: JANUARY,
     why: 'The agent shows the buyer what a code took off, and where.',
@@ -219,7 +214,6 @@ export const DISCOUNT_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-037': {
-    severity: 'error',
     types: SESSION_TYPES,
     since: JANUARY,
     why: 'An amount in another currency cannot be taken off.',
@@ -238,7 +232,6 @@ export const DISCOUNT_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-039': {
-    severity: 'error',
     types: SESSION_TYPES,
     since: JANUARY,
     why: 'A buyer who is shown prices in one currency and charged in another must see how they hang together.',

@@ -58,7 +58,6 @@ const SLIPS: Readonly<Record<string, string>> = { cancelled: 'canceled', ready_f
 /** ACP-001…007 and 046: the session as a whole, its status, and whether it is of one version. */
 export const SESSION_RULES: RuleTable<AcpView> = {
   'ACP-001': {
-    severity: 'error',
     types: ['checkout_session', 'feed_product'],
     why: 'An agent cannot continue without these members.',
     spec: SESSION_SCHEMA,
@@ -75,7 +74,6 @@ export const SESSION_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-002': {
-    severity: 'error',
     types: ['checkout_session'],
     why: 'Agents read these lists without asking whether they are there.',
     spec: SESSION_SCHEMA,
@@ -90,7 +88,6 @@ export const SESSION_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-003': {
-    severity: 'error',
     types: ['checkout_session'],
     why: 'The agent decides by the status what to do next and knows only those of its version.',
     spec: schemaSpec('CheckoutSessionBase.status'),
@@ -150,7 +147,6 @@ export const SESSION_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-007': {
-    severity: 'error',
     types: ['checkout_session'],
     why: 'A document half moved to another version fits the schema of neither.',
     spec: SESSION_SCHEMA,
@@ -310,7 +306,6 @@ export const MESSAGE_RULES: RuleTable<AcpView> = {
     },
   },
   'ACP-026': {
-    severity: 'error',
     types: SESSION_TYPES,
     why: 'HTML of a third party in the page of an agent can show and run anything.',
     spec: schemaSpec('MessageInfo.content'),

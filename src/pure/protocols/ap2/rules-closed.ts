@@ -34,7 +34,6 @@ const CARD_DIGITS = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/
 export const CLOSED_RULES: RuleTable<Ap2View> = {
   // AP2-004…006 and 038: the checkout that a mandate approves.
   'AP2-004': {
-    severity: 'error',
     types: CHECKOUTS,
     why: 'The token is what was approved, and the hash ties the payment to it.',
     spec: CHECKOUT_SCHEMA,
@@ -51,7 +50,6 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-005': {
-    severity: 'error',
     types: CHECKOUTS,
     why: 'Without its signature the merchant has offered nothing.',
     spec: ap2Spec('specification', 'Payment Mandate'),
@@ -68,7 +66,6 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-006': {
-    severity: 'error',
     types: CHECKOUTS,
     why: 'Every verifier must refuse a mandate whose hash is not that of its checkout.',
     spec: CHECKOUT_SCHEMA,
@@ -89,7 +86,6 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-038': {
-    severity: 'error',
     types: CURRENT,
     why: 'The payment is approved for what the checkout costs, and for nothing else.',
     spec: ap2Spec('checkout_mandate', 'Mandate Schema'),
@@ -108,7 +104,6 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
   },
   // AP2-007…013 and 016: members of payments, in closed mandates and preset in open ones.
   'AP2-007': {
-    severity: 'error',
     types: PAYMENTS,
     why: 'Without one of these it is unknown which payment was approved.',
     spec: SCHEMA,
@@ -124,7 +119,6 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-008': {
-    severity: 'error',
     types: PAYMENTS,
     why: 'It is the hash of the checkout that is paid; with another value the payment is for something else.',
     spec: SCHEMA,
@@ -220,7 +214,6 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-013': {
-    severity: 'error',
     types: ANY_PAYMENTS,
     why: 'A payment initiation service is recognised by all three of its names.',
     spec: SCHEMA,
@@ -236,7 +229,6 @@ export const CLOSED_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-016': {
-    severity: 'error',
     types: ANY_PAYMENTS,
     why: 'A payment without a date is executed immediately, so an unreadable date must not be treated as absent.',
     spec: ap2Spec('payment_mandate', 'Execution Date'),

@@ -25,7 +25,6 @@ export const ENVELOPE_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-002': {
-    severity: 'error',
     why: 'Types are compared as a whole, including the number at the end.',
     spec: ap2Spec('specification', 'Mandate Versioning'),
     hint: 'Send mandate.payment.1, mandate.payment.open.1, mandate.checkout.1 or mandate.checkout.open.1.',
@@ -42,7 +41,6 @@ export const ENVELOPE_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-003': {
-    severity: 'error',
     why: 'What is inside an encoded token is not looked at here.',
     spec: ap2Spec('agent_authorization', 'Mandates using SD-JWT VCs'),
     hint: 'Decode the token, and send its claims with signatures left out or redacted.',
@@ -72,7 +70,6 @@ export const ENVELOPE_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-035': {
-    severity: 'error',
     types: CURRENT,
     why: 'Every hash of the mandate is computed with it.',
     spec: rfc(9901, 'Hash Function Claim'),
@@ -109,7 +106,6 @@ export const ENVELOPE_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-045': {
-    severity: 'error',
     why: 'Only the signature makes a mandate evidence; a verifier who shares the secret could have made it.',
     spec: ap2Spec('agent_authorization', 'Mandates using SD-JWT VCs'),
     hint: 'Sign the token with a private key, such as with ES256, and name the algorithm in alg of its header.',
@@ -275,7 +271,6 @@ export const LEGACY_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-040': {
-    severity: 'error',
     types: ['cart_mandate', 'mandates'],
     why: 'The user confirms the cart as it is shown; items that do not add up hide a charge.',
     spec: legacySpec('CartContents'),
@@ -301,7 +296,6 @@ export const LEGACY_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-042': {
-    severity: 'error',
     types: ['legacy_payment_mandate', 'mandates'],
     why: 'A payment that does not repeat the id and total of its cart pays for something else.',
     spec: legacySpec('PaymentMandateContents'),

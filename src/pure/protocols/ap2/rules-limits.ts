@@ -12,7 +12,6 @@ const PROCESSING = ap2Spec('agent_authorization', 'Verification and Processing R
 /** AP2-030…033: payments compared with the limits of open mandates. */
 export const LIMIT_RULES: RuleTable<Ap2View> = {
   'AP2-030': {
-    severity: 'error',
     types: OPEN_PAYMENTS,
     why: 'A payment has one currency, so constraints in two currencies can never both be met.',
     spec: ap2Spec('payment_mandate', 'Amount Range'),
@@ -44,7 +43,6 @@ export const LIMIT_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-031': {
-    severity: 'error',
     types: OPEN_PAYMENTS,
     why: 'Closed mandates must repeat what is preset, and then no payment can meet the constraints.',
     spec: PROCESSING,
@@ -62,7 +60,6 @@ export const LIMIT_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-032': {
-    severity: 'error',
     types: ['mandates'],
     why: 'The agent may only close what the user left open; everything else the verifier refuses.',
     spec: PROCESSING,

@@ -30,7 +30,6 @@ const OPEN = ['open_checkout_mandate', 'open_payment_mandate', 'mandates'] as co
 export const OPEN_RULES: RuleTable<Ap2View> = {
   // AP2-017…023: structure of open mandates.
   'AP2-017': {
-    severity: 'error',
     types: OPEN,
     why: 'Without constraints an open mandate allows everything, and without a key any agent.',
     spec: STRUCTURE,
@@ -46,7 +45,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-018': {
-    severity: 'error',
     types: CURRENT,
     why: 'Only the holder of this key may close the mandate, and every reader sees the key.',
     spec: rfc(7800, 'Representation of an Asymmetric Proof-of-Possession Key'),
@@ -66,7 +64,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-019': {
-    severity: 'error',
     types: OPEN_CHECKOUTS,
     why: 'Without it the agent may buy anything.',
     spec: ap2Spec('checkout_mandate', 'Line Items'),
@@ -78,7 +75,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-020': {
-    severity: 'error',
     types: OPEN_PAYMENTS,
     why: 'Without it the payment can be used for another purchase than the one that was allowed.',
     spec: ap2Spec('payment_mandate', 'Reference'),
@@ -114,7 +110,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-022': {
-    severity: 'error',
     types: OPEN,
     why: 'The verifier of a checkout does not evaluate constraints of the payment, nor the other way round.',
     spec: ap2Spec('payment_mandate', 'Payment Mandate Constraints'),
@@ -161,7 +156,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
   },
   // AP2-024…029: the members of each type of constraint.
   'AP2-024': {
-    severity: 'error',
     types: OPEN_CHECKOUTS,
     why: 'A verifier counts what is bought against these requirements.',
     spec: ap2Spec('checkout_mandate', 'Line Items'),
@@ -173,7 +167,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-025': {
-    severity: 'error',
     types: OPEN,
     why: 'An empty list allows no payee, and an item without its members never matches.',
     spec: ap2Spec('payment_mandate', 'Allowed Payees'),
@@ -186,7 +179,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-026': {
-    severity: 'error',
     types: OPEN_PAYMENTS,
     why: 'A limit that cannot be read is either no limit, or one that nothing meets.',
     spec: ap2Spec('payment_mandate', 'Amount Range'),
@@ -229,7 +221,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-028': {
-    severity: 'error',
     types: OPEN_PAYMENTS,
     why: 'A frequency that is not known cannot be counted.',
     spec: ap2Spec('payment_mandate', 'Agent Recurrence'),
@@ -245,7 +236,6 @@ export const OPEN_RULES: RuleTable<Ap2View> = {
     },
   },
   'AP2-029': {
-    severity: 'error',
     types: OPEN_PAYMENTS,
     why: 'No payment can be made in a window that is closed or upside down.',
     spec: ap2Spec('payment_mandate', 'Execution Date'),

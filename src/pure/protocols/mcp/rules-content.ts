@@ -12,7 +12,6 @@ const STRUCTURED = mcpSpec('server/tools', 'Structured Content')
 /** MCP-033…037: answers of tools, and content blocks. */
 export const CONTENT_RULES: RuleTable<McpView> = {
   'MCP-033': {
-    severity: 'error',
     types: CALLS,
     why: 'Clients read content, also where there is structured content.',
     spec: TOOL_RESULT,
@@ -24,7 +23,6 @@ export const CONTENT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-034': {
-    severity: 'error',
     types: [...CALLS, 'prompt', 'resource_contents'],
     why: 'A client that meets a block it cannot read throws, or drops the whole answer.',
     spec: mcpSpec('schema', 'ContentBlock'),
@@ -60,7 +58,6 @@ export const CONTENT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-036': {
-    severity: 'error',
     types: CALLS,
     why: 'Clients refuse structured content that breaks the schema of its tool.',
     spec: mcpSpec('server/tools', 'Output Schema'),

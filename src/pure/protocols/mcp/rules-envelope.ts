@@ -24,7 +24,6 @@ const JSON_RPC: SpecReference = { url: 'https://www.jsonrpc.org/specification', 
 /** MCP-001…010: the message around the result, and errors. */
 export const ENVELOPE_RULES: RuleTable<McpView> = {
   'MCP-001': {
-    severity: 'error',
     why: 'A message is one JSON object; arrays of messages came and went with 2025-03-26.',
     spec: BATCHES,
     hint: 'Send one response, or a batch of 2025-03-26 with at least one in it.',
@@ -56,7 +55,6 @@ export const ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-003': {
-    severity: 'error',
     why: 'A response says either what came of the request or why nothing did.',
     spec: RESPONSES,
     hint: 'Send result or error, never both and never neither.',
@@ -72,7 +70,6 @@ export const ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-004': {
-    severity: 'error',
     why: 'The id names the answered request and is never null in MCP.',
     spec: RESPONSES,
     hint: 'Repeat the id of the request; leave it out only where the id of a broken request could not be read.',
@@ -83,7 +80,6 @@ export const ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-005': {
-    severity: 'error',
     why: 'A message with a method asks or notifies; it answers nothing.',
     spec: mcpSpec('basic', 'Messages, Requests'),
     hint: 'Send the response of the server, not the request to it.',
@@ -95,7 +91,6 @@ export const ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-006': {
-    severity: 'error',
     types: ['error', 'batch'],
     why: 'Clients decide by the code and show the message.',
     spec: JSON_RPC,
@@ -125,7 +120,6 @@ export const ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-008': {
-    severity: 'error',
     types: ['error', 'batch'],
     since: '2026-07-28',
     why: 'These codes were retired: clients of this version do not know them any more.',
@@ -141,7 +135,6 @@ export const ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-009': {
-    severity: 'error',
     types: ['error', 'batch'],
     since: '2026-07-28',
     why: 'A client picks another version, or declares the capability, from what these errors say.',
@@ -164,7 +157,6 @@ export const ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-010': {
-    severity: 'error',
     why: 'Every result is an object, so that versions can add members to it.',
     spec: RESPONSES,
     hint: 'Put the value into a member of an object.',

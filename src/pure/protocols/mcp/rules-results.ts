@@ -75,7 +75,6 @@ export const RESULT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-012': {
-    severity: 'error',
     types: ['input_required'],
     why: 'A client that is asked for input must know what to send.',
     spec: RESULTS,
@@ -92,7 +91,6 @@ export const RESULT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-013': {
-    severity: 'error',
     types: ['tools_list', 'resources_list', 'resource_templates_list', 'prompts_list', 'resource_contents', 'discover'],
     since: '2026-07-28',
     why: 'Caches between client and server go by these members; a wrong scope shows data of one user to another.',
@@ -130,7 +128,6 @@ export const RESULT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-015': {
-    severity: 'error',
     types: ['initialize', 'discover', 'batch'],
     why: 'A client uses only what the capabilities declare, and names the server in its logs.',
     spec: LIFECYCLE,
@@ -189,7 +186,6 @@ export const RESULT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-040': {
-    severity: 'error',
     types: ['completion', 'batch'],
     why: 'Clients show at most a hundred suggestions and refuse more.',
     spec: mcpSpec('server/utilities/completion', 'Completion Results'),
@@ -225,7 +221,6 @@ export const RESULT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-045': {
-    severity: 'error',
     types: [...Object.keys(TYPE_MEMBERS), 'error'],
     why: 'Clients read the member that gives a result its type; without it there is nothing to read.',
     spec: mcpSpec('schema', 'Common Types'),
@@ -296,7 +291,6 @@ function checkTaskCapability(error: ReportFinding, tasks: JsonCursor): void {
 /** MCP-038, 039, 042: resources, prompts, metadata, icons and annotations. */
 export const DATA_RULES: RuleTable<McpView> = {
   'MCP-038': {
-    severity: 'error',
     why: 'Resources are read by their URI, templates are filled in, and arguments go by name.',
     spec: mcpSpec('server/resources', 'Data Types'),
     hint: 'Send absolute URIs and names, each once; templates as RFC 6570 has them; messages of user and assistant.',

@@ -16,7 +16,6 @@ const CHANGES: SpecReference = {
 export const TOOL_RULES: RuleTable<McpView> = {
   // MCP-018…020, 029, 030, 032: tools except their schemas, and members of later versions.
   'MCP-018': {
-    severity: 'error',
     types: WITH_TOOLS,
     why: 'One entry of another shape makes strict clients drop the whole list.',
     spec: mcpSpec('server/tools', 'Listing Tools'),
@@ -53,7 +52,6 @@ export const TOOL_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-020': {
-    severity: 'error',
     types: WITH_TOOLS,
     why: 'Of two tools with one name, a host can address only one.',
     spec: mcpSpec('server/tools', 'Tool Names'),
@@ -105,7 +103,6 @@ export const TOOL_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-032': {
-    severity: 'error',
     until: '2025-06-18',
     why: 'Clients of the declared version do not read members of a later one.',
     spec: CHANGES,
@@ -121,7 +118,6 @@ export const TOOL_RULES: RuleTable<McpView> = {
   },
   // MCP-021…028, 031: the schemas of tools.
   'MCP-021': {
-    severity: 'error',
     types: WITH_TOOLS,
     why: 'One tool without it makes strict clients drop all tools of the server.',
     spec: TOOL,
@@ -139,7 +135,6 @@ export const TOOL_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-022': {
-    severity: 'error',
     types: WITH_TOOLS,
     why: 'A schema that does not compile leaves every call of the tool unchecked, or refused.',
     spec: mcpSpec('basic', 'JSON Schema Usage'),
@@ -151,7 +146,6 @@ export const TOOL_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-023': {
-    severity: 'error',
     types: WITH_TOOLS,
     why: 'A list such as required inside properties declares a property of that name, and no valid schema for it.',
     spec: jsonSchema('core', '10.3.2.1'),
@@ -182,7 +176,6 @@ export const TOOL_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-025': {
-    severity: 'error',
     types: WITH_TOOLS,
     why: 'Clients must not fetch what a schema refers to, so such a reference leads nowhere.',
     spec: mcpSpec('basic', 'JSON Schema Usage'),

@@ -52,7 +52,6 @@ const CATALOGUE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-002': {
-    severity: 'error',
     why: 'A buyer must know the seller.',
     spec: microAstSpec('Merchant'),
     hint: 'Give id, name and the https URL of the merchant.',
@@ -67,7 +66,6 @@ const CATALOGUE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-003': {
-    severity: 'error',
     why: 'An amount needs a currency to be a price.',
     spec: microAstSpec('Root'),
     hint: 'Send a current ISO 4217 code in upper case.',
@@ -90,7 +88,6 @@ const CATALOGUE_RULES: RuleTable<CatalogueView> = {
     check: (report, { document, context }) => checkTimes(report, document, context.now_s),
   },
   'MAST-005': {
-    severity: 'error',
     why: 'A catalogue is its nodes.',
     spec: microAstSpec('Nodes'),
     hint: 'Send a flat array of objects; parents are named by id.',
@@ -101,7 +98,6 @@ const CATALOGUE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-022': {
-    severity: 'error',
     why: 'A signature that names no key, or a weak algorithm, proves nothing.',
     spec: microAstSpec('Signature'),
     hint: 'Sign with ES256 or EdDSA, and name the key by kid.',
@@ -160,7 +156,6 @@ const CATALOGUE_RULES: RuleTable<CatalogueView> = {
     check: (report, view) => comparePayee(report, view),
   },
   'MAST-028': {
-    severity: 'error',
     why: 'Agents read a catalogue whole.',
     spec: microAstSpec('Nodes'),
     hint: 'Split the catalogue by category.',

@@ -31,7 +31,6 @@ export const NODE_PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root'
 export const NODE_RULES: RuleTable<CatalogueView> = {
   // MAST-006…010, 015, 017, 018, 021, 024 and 026: nodes and their parents.
   'MAST-006': {
-    severity: 'error',
     why: 'Nodes refer to one another by id.',
     spec: microAstSpec('Node'),
     hint: 'Give each node a unique id of 1 to 128 letters, digits and the characters . _ : - only.',
@@ -50,7 +49,6 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-007': {
-    severity: 'error',
     why: 'The type says what the other members mean.',
     spec: microAstSpec('Node'),
     hint: 'Use category, product, variant, offer or policy.',
@@ -62,7 +60,6 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-008': {
-    severity: 'error',
     why: 'A reader walks from a node to the root.',
     spec: microAstSpec('Node'),
     hint: 'Let each parent be the id of another node, up to eight steps from the root.',
@@ -81,7 +78,6 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-009': {
-    severity: 'error',
     why: 'Prices and stock are looked for along these lines.',
     spec: microAstSpec('Node'),
     hint: 'Hang variants below products, offers below products or variants, and policies nowhere.',
@@ -192,7 +188,6 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
   },
   // MAST-011…014, 016, 019 and 020: prices, availability, links and actions.
   'MAST-011': {
-    severity: 'error',
     why: 'What has no price cannot be bought; what is not for sale has none.',
     spec: microAstSpec('Price'),
     hint: 'Price the product, or one of its variants or offers; take prices off categories and policies.',
@@ -226,7 +221,6 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-013': {
-    severity: 'error',
     why: 'A catalogue has one currency, so that prices can be compared.',
     spec: microAstSpec('Price'),
     hint: 'Leave it out, or repeat that of the catalogue.',
@@ -273,7 +267,6 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
     },
   },
   'MAST-019': {
-    severity: 'error',
     why: 'An agent follows an action by its type, protocol and address.',
     spec: microAstSpec('Actions'),
     hint: 'Give type, href, and the protocol that is spoken there.',

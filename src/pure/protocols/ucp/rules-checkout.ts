@@ -27,7 +27,6 @@ const STATES = ['incomplete', 'requires_escalation', 'ready_for_complete', 'comp
 /** UCP-027…029, 037, 038 and 040: members of a response, and requirements of its state. */
 export const CHECKOUT_RULES: RuleTable<UcpView> = {
   'UCP-027': {
-    severity: 'error',
     types: BASKETS,
     why: 'Platforms show and total a response by these members, and break where one is missing or of another type.',
     spec: ucpSpec('checkout', 'Capability Schema Definition'),
@@ -45,7 +44,6 @@ export const CHECKOUT_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-028': {
-    severity: 'error',
     types: ['checkout'],
     why: 'The platform decides by the state what to do next and cannot act on an unknown one.',
     spec: LIFECYCLE,
@@ -73,7 +71,6 @@ export const CHECKOUT_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-037': {
-    severity: 'error',
     types: ['checkout'],
     why: 'The buyer must be handed over, and both sides must know where to and why.',
     spec: CONTINUE,
@@ -187,7 +184,6 @@ export const MESSAGE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-043': {
-    severity: 'error',
     types: ['error'],
     why: 'The member ucp.status marks the response as an error, which has only members that explain the error.',
     spec: ERRORS,
@@ -203,7 +199,6 @@ export const MESSAGE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-047': {
-    severity: 'error',
     types: ['business_profile', 'platform_profile', 'checkout', 'cart', 'order', 'catalog'],
     since: '2026-04-08',
     why: 'The member ucp.status says whether the response carries a resource or an error; readers know two values.',

@@ -23,7 +23,6 @@ const BINDING = ucpSpec('overview', 'Spec URL Binding')
 export const ENVELOPE_RULES: RuleTable<UcpView> = {
   // UCP-001…008: the object `ucp` and its registries.
   'UCP-001': {
-    severity: 'error',
     why: 'Version, services and capabilities all hang from the object ucp.',
     spec: ucpSpec('overview', 'Profile Structure'),
     hint: 'Send a JSON object with the object ucp in it.',
@@ -34,7 +33,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-002': {
-    severity: 'error',
     why: 'Both sides choose their rules by this date; words such as draft or latest choose nothing.',
     spec: ucpSpec('overview', 'Protocol Version'),
     hint: 'Send the date of the specification, such as 2026-04-08.',
@@ -72,7 +70,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-005': {
-    severity: 'error',
     types: PROFILES,
     why: 'A profile that lacks a registry is refused, even when it would be empty.',
     spec: ucpSpec('overview', 'Profile Structure'),
@@ -87,7 +84,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-006': {
-    severity: 'error',
     why: 'Names are matched between both parties, and say whose domain governs them.',
     spec: ucpSpec('overview', 'Naming Convention'),
     hint: 'Use the reversed domain in lower case, then the service and the capability.',
@@ -107,7 +103,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-007': {
-    severity: 'error',
     why: 'Negotiation picks the newest version that both sides have of each entity.',
     spec: ucpSpec('overview', 'Capability Definition'),
     hint: 'Give every service, capability and payment handler its version, such as 2026-04-08.',
@@ -118,7 +113,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-008': {
-    severity: 'error',
     since: '2026-01-23',
     why: 'A service cannot be called over an undefined transport.',
     spec: ucpSpec('overview', 'Service Definition'),
@@ -132,7 +126,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
   },
   // UCP-009…013: endpoints of services, and URLs that describe entities.
   'UCP-009': {
-    severity: 'error',
     types: PROFILES,
     why: 'A service without an endpoint cannot be called.',
     spec: SERVICE,
@@ -149,7 +142,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-010': {
-    severity: 'error',
     types: PROFILES,
     why: 'Platforms declare transports by their specification and schema; without them nothing can be composed.',
     spec: SERVICE,
@@ -256,7 +248,6 @@ export const ENVELOPE_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-015': {
-    severity: 'error',
     why: 'People and agents read there what a name means.',
     spec: BINDING,
     hint: 'Use an https URL; before 2026-08-25 it must be of the domain that the name reverses.',

@@ -55,7 +55,6 @@ export const HANDLER_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-020': {
-    severity: 'error',
     since: '2026-04-08',
     why: 'An empty list means that the handler accepts no instrument.',
     spec: HANDLERS,
@@ -115,7 +114,6 @@ export const HANDLER_RULES: RuleTable<UcpView> = {
   },
   // UCP-022…025: public keys of a profile.
   'UCP-022': {
-    severity: 'error',
     types: PROFILES,
     why: 'Verifiers look in one place only; keys elsewhere verify nothing.',
     spec: ucpSpec('overview', 'Profile Structure'),
@@ -133,7 +131,6 @@ export const HANDLER_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-023': {
-    severity: 'error',
     types: PROFILES,
     why: 'A signature names its key by kid; a key that lacks a coordinate verifies nothing.',
     spec: rfc(7517, '4'),

@@ -28,7 +28,6 @@ const CHARGES: ReadonlySet<string> = new Set(['subtotal', 'fulfillment', 'tax', 
 export const MONEY_RULES: RuleTable<UcpView> = {
   // UCP-030…034 and 036: amounts and how they add up.
   'UCP-030': {
-    severity: 'error',
     why: 'Amounts are integers of minor units; fractions and large numbers are read differently by different readers.',
     spec: ucpSpec('overview', 'Overarching guidelines'),
     hint: 'Send 1999 for 19.99, within 2^53 - 1.',
@@ -74,7 +73,6 @@ export const MONEY_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-032': {
-    severity: 'error',
     types: BASKETS,
     why: 'Since 2026-04-08 the sign says whether an entry adds or takes away; before, every amount was positive.',
     spec: TOTALS,
@@ -124,7 +122,6 @@ export const MONEY_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-034': {
-    severity: 'error',
     why: 'Lines break an entry down; they must not change it.',
     spec: TOTALS,
     hint: 'Make the lines add up to their entry, each with display_text and amount.',
@@ -175,7 +172,6 @@ export const MONEY_RULES: RuleTable<UcpView> = {
   },
   // UCP-035 and 041: lines and references to them.
   'UCP-035': {
-    severity: 'error',
     types: BASKETS,
     why: 'Fulfilment, discounts and refunds refer to lines by id and count their pieces.',
     spec: ucpSpec('reference', 'Line Item'),
@@ -196,7 +192,6 @@ export const MONEY_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-041': {
-    severity: 'error',
     types: BASKETS,
     why: 'A choice or a parcel that points at nothing cannot be shown, priced or shipped.',
     spec: ucpSpec('fulfillment', 'Schema'),

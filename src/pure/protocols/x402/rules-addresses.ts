@@ -17,7 +17,6 @@ const PARTIES = ['facilitatorAddress', 'receiverAuthorizer', 'captureAuthorizer'
 /** X402-012…016 and 018…023: asset, recipient, and the data that the payer needs to sign. */
 export const ADDRESS_RULES: RuleTable<X402View> = {
   'X402-012': {
-    severity: 'error',
     why: 'The asset is the address of the token contract, not its symbol.',
     spec: x402Spec(2, 'PaymentRequirements'),
     hint: 'Send the address of the token on that network.',
@@ -31,7 +30,6 @@ export const ADDRESS_RULES: RuleTable<X402View> = {
     },
   },
   'X402-013': {
-    severity: 'error',
     why: 'On this network the address is empty or another contract: the payment fails, or pays in something else.',
     spec: x402Spec(2, 'PaymentRequirements'),
     hint: 'Take the address of the token from its issuer, for this very network.',
@@ -89,7 +87,6 @@ export const ADDRESS_RULES: RuleTable<X402View> = {
     },
   },
   'X402-018': {
-    severity: 'error',
     why: 'The payer signs EIP-712 data for this name and version; without them it cannot sign.',
     spec: schemeSpec(EVM, 'PaymentRequirements'),
     hint: 'Add extra.name and extra.version of the token contract.',
@@ -105,7 +102,6 @@ export const ADDRESS_RULES: RuleTable<X402View> = {
     },
   },
   'X402-019': {
-    severity: 'error',
     why: 'A signature for another EIP-712 domain never verifies.',
     spec: eip(712, 'Definition of domainSeparator'),
     hint: 'Send the name and version that the token contract itself returns.',
@@ -142,7 +138,6 @@ export const ADDRESS_RULES: RuleTable<X402View> = {
     },
   },
   'X402-021': {
-    severity: 'error',
     why: 'On Solana the facilitator pays the fee; the payer must put its key into the transaction.',
     spec: schemeSpec(SVM, 'PaymentRequirements'),
     hint: 'Add extra.feePayer, as the facilitator lists it.',
@@ -160,7 +155,6 @@ export const ADDRESS_RULES: RuleTable<X402View> = {
     },
   },
   'X402-022': {
-    severity: 'error',
     why: 'The payer of an upto payment signs which facilitator may settle it.',
     spec: schemeSpec('upto/scheme_upto_evm.md', 'PaymentRequirements'),
     hint: 'Add extra.name, extra.version and extra.facilitatorAddress.',
@@ -290,7 +284,6 @@ export const SCHEME_RULES: RuleTable<X402View> = {
     },
   },
   'X402-049': {
-    severity: 'error',
     since: '2',
     why: 'A client that lost its state takes the total and its last voucher from here, checks the signature, and signs the next one.',
     spec: schemeSpec('batch-settlement/scheme_batch_settlement_evm.md', 'Recovery'),

@@ -37,7 +37,6 @@ export const ENVELOPE_RULES: RuleTable<X402View> = {
     },
   },
   'X402-002': {
-    severity: 'error',
     types: ['payment_required', 'resource_list'],
     why: 'A challenge that offers nothing cannot be paid.',
     spec: x402Spec(2, 'PaymentRequired'),
@@ -53,7 +52,6 @@ export const ENVELOPE_RULES: RuleTable<X402View> = {
     },
   },
   'X402-003': {
-    severity: 'error',
     why: 'Version 1 calls the amount maxAmountRequired, version 2 calls it amount; a reader of one does not see the other.',
     spec: x402Spec(2, 'PaymentRequirements'),
     hint: 'Name the amount as the version of the document does.',
@@ -69,7 +67,6 @@ export const ENVELOPE_RULES: RuleTable<X402View> = {
     },
   },
   'X402-004': {
-    severity: 'error',
     why: 'No client looks for a member under another name.',
     spec: x402Spec(2, 'PaymentRequirements'),
     hint: 'Rename the member.',
@@ -154,7 +151,6 @@ export const ANSWER_RULES: RuleTable<X402View> = {
     },
   },
   'X402-040': {
-    severity: 'error',
     types: ['verify_response'],
     why: 'A server accepts a call on isValid and sends invalidReason to the payer.',
     spec: x402Spec(2, 'VerifyResponse'),
@@ -194,7 +190,6 @@ export const ANSWER_RULES: RuleTable<X402View> = {
     },
   },
   'X402-045': {
-    severity: 'error',
     types: ['resource_list'],
     why: 'Clients call what a directory lists by these members.',
     spec: x402Spec(2, 'Discovered Resource Fields'),

@@ -66,7 +66,6 @@ export const EXTENSION_RULES: RuleTable<X402View> = {
     },
   },
   'X402-026': {
-    severity: 'error',
     since: '2',
     why: 'Wallets show these to people; longer ones are refused.',
     spec: x402Spec(2, 'ResourceInfo'),
@@ -118,7 +117,6 @@ export const EXTENSION_RULES: RuleTable<X402View> = {
     },
   },
   'X402-032': {
-    severity: 'error',
     why: 'A short id collides, and a long one is refused; either way two payments are mixed up or one is lost.',
     spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/payment_identifier.md', section: 'id' },
     hint: 'Use 16 to 128 letters, digits, hyphens and underscores; say in info.required whether payers must send an id, and send one where they must.',

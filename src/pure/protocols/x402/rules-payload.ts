@@ -44,7 +44,6 @@ const BACKDATED_S = 600n
 /** X402-033…038, 042, 043, 047 and 048: payloads, payment channels, payees and secrets. */
 export const PAYLOAD_RULES: RuleTable<X402View> = {
   'X402-033': {
-    severity: 'error',
     types: ['payment_payload', 'verify_request'],
     why: 'A server finds the terms that were chosen, and what was signed, in these members.',
     spec: PAYLOAD,
@@ -62,7 +61,6 @@ export const PAYLOAD_RULES: RuleTable<X402View> = {
     },
   },
   'X402-034': {
-    severity: 'error',
     types: ['payment_payload', 'verify_request'],
     why: 'These very bytes were signed; another form cannot be verified.',
     spec: eip(3009, 'Specification'),
@@ -106,7 +104,6 @@ export const PAYLOAD_RULES: RuleTable<X402View> = {
     },
   },
   'X402-037': {
-    severity: 'error',
     types: ['payment_payload', 'verify_request'],
     why: 'On Solana the payer sends the transaction itself, partly signed.',
     spec: schemeSpec('exact/scheme_exact_svm.md', 'PaymentPayload'),
@@ -126,7 +123,6 @@ export const PAYLOAD_RULES: RuleTable<X402View> = {
     },
   },
   'X402-038': {
-    severity: 'error',
     types: ['payment_required', 'verify_request'],
     since: '2',
     why: 'Servers compare what was accepted with what they offered, member by member.',
@@ -143,7 +139,6 @@ export const PAYLOAD_RULES: RuleTable<X402View> = {
     },
   },
   'X402-047': {
-    severity: 'error',
     types: ['payment_payload', 'verify_request'],
     since: '2',
     why: 'A deposit is collected by exactly one signed authorization; a refund returns a part of what is left.',

@@ -61,7 +61,6 @@ export const TERMS_RULES: RuleTable<X402View> = {
     },
   },
   'X402-007': {
-    severity: 'error',
     why: 'The reference of a Solana network is the beginning of its genesis hash.',
     spec: { url: 'https://namespaces.chainagnostic.org/solana/caip2', section: 'Syntax' },
     hint: 'Use solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp for mainnet.',
@@ -90,7 +89,6 @@ export const TERMS_RULES: RuleTable<X402View> = {
     },
   },
   'X402-009': {
-    severity: 'error',
     why: 'Clients read the amount with BigInt: a point, a sign or an exponent makes them throw, and a number is rounded.',
     spec: x402Spec(2, 'PaymentRequirements'),
     hint: 'Send a text of digits in the smallest unit of the token: 0.01 USDC is "10000".',
