@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { checkIfGiven, missingFieldIssues, PACK_HEADLINES, packAnswer, type CrossFinding } from '../../pure/checks/pack.ts'
 import type { Check } from '../../pure/checks/verdict.ts'
 import { answerName, namesAsOf, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
-import { limits } from '../limits.ts'
 import { defineTool, PURE, SourceDown, type Sources, type Tool } from './define.ts'
-import { atLeastOne, DATA_AS_OF, NAME_INPUT, NAMES_ANSWER } from './schemas.ts'
+import { atLeastOne, DATA_AS_OF, IDENTIFIER, NAME_INPUT, NAMES_ANSWER } from './schemas.ts'
 
 /** Packs: several checks of one party in one call, and the screening of its name. */
 
@@ -21,7 +20,7 @@ const CROSS_CHECK = z.strictObject({
 })
 
 /** A value that a pack is given. */
-export const PACK_VALUE = z.string().max(limits.identifier_chars).optional()
+export const PACK_VALUE = IDENTIFIER.optional()
 
 /** Input of a pack: at least one of `fields`, and `more` in addition. */
 export function packInput<Fields extends z.ZodRawShape, More extends z.ZodRawShape>(fields: Fields, more: More) {

@@ -127,13 +127,12 @@ export const NAMES_ANSWER = z
   })
   .nullable()
 
+/** Identifier or name as an input: any text, since the check says what is wrong with it. */
+export const IDENTIFIER = z.string().max(limits.identifier_chars)
+
 /** Fields of a call that screens a name. */
 export const NAME_INPUT = {
-  name: z
-    .string()
-    .max(limits.identifier_chars)
-    .optional()
-    .describe('Name of a person or organisation, in any order, Latin, Cyrillic, Greek, Arabic or Hebrew.'),
+  name: IDENTIFIER.optional().describe('Name of a person or organisation, in any order, Latin, Cyrillic, Greek, Arabic or Hebrew.'),
   country: z
     .string()
     .max(2)

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { ABA_CLASSES, ABA_DATA_AS_OF, checkAba } from '../../pure/checks/aba.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   class: z.enum(ABA_CLASSES).describe('What the first two digits are set aside for.'),
@@ -15,7 +14,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-const NUMBER = z.string().max(limits.identifier_chars).optional()
+const NUMBER = IDENTIFIER.optional()
 
 const INPUT = z
   .strictObject({

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS, SANCTIONS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS, SANCTIONS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   country: z.string().describe('Country code, ISO 3166 alpha-2 or XK.'),
@@ -54,7 +53,7 @@ export default defineTool({
   batch_field: 'iban',
   sources: [],
   input: z.strictObject({
-    iban: z.string().max(limits.identifier_chars).describe('The IBAN; spaces, hyphens, dots and the word IBAN in front are allowed.'),
+    iban: IDENTIFIER.describe('The IBAN; spaces, hyphens, dots and the word IBAN in front are allowed.'),
   }),
   output: checkOutput(FACTS).extend({
     country: z.string().nullable().describe('Country code, once the format could be read.'),

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkIfsc, IFSC_DATA_AS_OF } from '../../pure/checks/ifsc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   bank_code: z.string().describe('Characters 1-4.'),
@@ -30,7 +29,7 @@ export default defineTool({
   batch_field: 'ifsc',
   sources: [],
   input: z.strictObject({
-    ifsc: z.string().max(limits.identifier_chars).describe('The code, 11 characters; spaces and hyphens are allowed.'),
+    ifsc: IDENTIFIER.describe('The code, 11 characters; spaces and hyphens are allowed.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { ifsc: 'HDFC0000001' },

@@ -8,8 +8,7 @@ import {
   settlementToken,
 } from '../../pure/checks/currency.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   alpha: z.string().describe('The three letters.'),
@@ -64,7 +63,7 @@ export default defineTool({
   sources: [],
   input: z.strictObject({
     currency: z
-      .union([z.string().max(limits.identifier_chars), z.int().min(0).max(999)])
+      .union([IDENTIFIER, z.int().min(0).max(999)])
       .describe('Three letters or three digits; a number is read with leading zeros.'),
   }),
   output: checkOutput(FACTS).extend({

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkLuhn } from '../../pure/checks/luhn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const DIGITS = { min_digits: 12, max_digits: 19 }
 
@@ -32,10 +31,7 @@ export default defineTool({
   batch_field: 'number',
   sources: [],
   input: z.strictObject({
-    number: z
-      .string()
-      .max(limits.identifier_chars)
-      .describe('The number, 12 to 19 digits; spaces and hyphens are allowed. Never a real payment card number.'),
+    number: IDENTIFIER.describe('The number, 12 to 19 digits; spaces and hyphens are allowed. Never a real payment card number.'),
   }),
   output: checkOutput(LUHN_FACTS),
   example: { number: '490154203237518' },

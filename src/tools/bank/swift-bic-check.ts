@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS, SANCTIONS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS, SANCTIONS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   party_prefix: z.string().describe('Characters 1-4.'),
@@ -42,7 +41,7 @@ export default defineTool({
   batch_field: 'bic',
   sources: [],
   input: z.strictObject({
-    bic: z.string().max(limits.identifier_chars).describe('The BIC, 8 or 11 characters; spaces and hyphens are allowed.'),
+    bic: IDENTIFIER.describe('The BIC, 8 or 11 characters; spaces and hyphens are allowed.'),
   }),
   output: checkOutput(FACTS).extend({
     country: z.string().nullable().describe('Country code, once the structure could be read.'),

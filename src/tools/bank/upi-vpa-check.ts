@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkUpiVpa, UPI_DATA_AS_OF } from '../../pure/checks/upi-vpa.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   local: z.string().describe('Part before the @.'),
@@ -36,7 +35,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    vpa: z.string().max(limits.identifier_chars).describe('The address, name@handle; capitals do not matter.'),
+    vpa: IDENTIFIER.describe('The address, name@handle; capitals do not matter.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { vpa: 'name@okhdfcbank' },

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkAbn } from '../../pure/checks/abn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   check_digits: z.string().describe('Digits 1 and 2.'),
@@ -31,7 +30,7 @@ export default defineTool({
   batch_field: 'abn',
   sources: [],
   input: z.strictObject({
-    abn: z.string().max(limits.identifier_chars).describe('The ABN, 11 digits; spaces, hyphens and the word ABN in front are allowed.'),
+    abn: IDENTIFIER.describe('The ABN, 11 digits; spaces, hyphens and the word ABN in front are allowed.'),
   }),
   output: checkOutput(FACTS),
   example: { abn: '51 824 753 556' },

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   prefix: z.string().describe('The letters in front; empty for companies of England and Wales.'),
@@ -33,7 +32,7 @@ export default defineTool({
   batch_field: 'company_number',
   sources: [],
   input: z.strictObject({
-    company_number: z.string().max(limits.identifier_chars).describe('The company number, such as 00445790 or SC045551.'),
+    company_number: IDENTIFIER.describe('The company number, such as 00445790 or SC045551.'),
   }),
   register: {
     id: 'companies-house',

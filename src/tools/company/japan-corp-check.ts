@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkJapanCorp } from '../../pure/checks/japan-corp.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   check_digit: z.string().describe('The first digit.'),
@@ -33,7 +32,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    number: z.string().max(limits.identifier_chars).describe('The number, 13 digits; spaces, hyphens and a T in front are allowed.'),
+    number: IDENTIFIER.describe('The number, 13 digits; spaces, hyphens and a T in front are allowed.'),
   }),
   output: checkOutput(FACTS),
   example: { number: '7000012050002' },

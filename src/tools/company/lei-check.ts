@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   lou_prefix: z.string().describe('Characters 1-4: who first issued the code, for codes since November 2012.'),
@@ -32,7 +31,7 @@ export default defineTool({
   batch_field: 'lei',
   sources: [],
   input: z.strictObject({
-    lei: z.string().max(limits.identifier_chars).describe('The LEI, 20 characters; spaces and hyphens are allowed.'),
+    lei: IDENTIFIER.describe('The LEI, 20 characters; spaces and hyphens are allowed.'),
   }),
   register: {
     id: 'gleif',

@@ -5,8 +5,7 @@ import { refreshAdvice } from '../../pure/datasets/feeds.ts'
 import { datasetDate } from '../../pure/datasets/table.ts'
 import { answerName, namesAsOf, NO_LISTS, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
 import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
-import { atLeastOne, DATA_AS_OF, NAME_INPUT, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { atLeastOne, DATA_AS_OF, IDENTIFIER, NAME_INPUT, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'
 
 /** One of these says what is screened. */
 const SCREENED = ['subject', 'name']
@@ -76,11 +75,9 @@ export default defineTool({
   sources: ['clock', 'screening'],
   input: z
     .strictObject({
-      subject: z
-        .string()
-        .max(limits.identifier_chars)
-        .optional()
-        .describe('EVM address (also CAIP-10, eip155:1:0x…), or a country code, a country, or a region such as UA-43.'),
+      subject: IDENTIFIER.optional().describe(
+        'EVM address (also CAIP-10, eip155:1:0x…), or a country code, a country, or a region such as UA-43.',
+      ),
       ...NAME_INPUT,
     })
     .check(({ value, issues }) => void issues.push(...missingFieldIssues(SCREENED, value)))

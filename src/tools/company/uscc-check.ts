@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkUscc, USCC_DATA_AS_OF } from '../../pure/checks/uscc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   authority_code: z.string().describe('Who registered: the first character.'),
@@ -39,7 +38,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    uscc: z.string().max(limits.identifier_chars).describe('The code, 18 characters; spaces and hyphens are allowed.'),
+    uscc: IDENTIFIER.describe('The code, 18 characters; spaces and hyphens are allowed.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { uscc: '91110000600037341L' },

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkE164, E164_DATA_AS_OF } from '../../pure/checks/e164.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   country_calling_code: z.string().nullable().describe('Country code, or null when no numbering plan has it.'),
@@ -42,10 +41,7 @@ export default defineTool({
   batch_field: 'phone',
   sources: [],
   input: z.strictObject({
-    phone: z
-      .string()
-      .max(limits.identifier_chars)
-      .describe('The number with + and country code; spaces, dots, hyphens, parentheses and an extension are allowed.'),
+    phone: IDENTIFIER.describe('The number with + and country code; spaces, dots, hyphens, parentheses and an extension are allowed.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { phone: '+44 20 7183 8750' },

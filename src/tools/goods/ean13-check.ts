@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkEan13, EAN13_DATA_AS_OF, GS1_KINDS } from '../../pure/checks/ean13.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   gs1_prefix: z.string().describe('Digits 1-3.'),
@@ -36,7 +35,7 @@ export default defineTool({
   batch_field: 'code',
   sources: [],
   input: z.strictObject({
-    code: z.string().max(limits.identifier_chars).describe('The code, 13 digits; spaces, hyphens and the word EAN in front are allowed.'),
+    code: IDENTIFIER.describe('The code, 13 digits; spaces, hyphens and the word EAN in front are allowed.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { code: '4006381333931' },

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkIsbn, ISBN_DATA_AS_OF } from '../../pure/checks/isbn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const ISBN_FACTS = z.strictObject({
   form: z.enum(['isbn13', 'isbn10', 'sbn']).describe('How the number was written.'),
@@ -38,7 +37,7 @@ export default defineTool({
   batch_field: 'isbn',
   sources: [],
   input: z.strictObject({
-    isbn: z.string().max(limits.identifier_chars).describe('ISBN-10 or ISBN-13; spaces, hyphens and the word ISBN in front are allowed.'),
+    isbn: IDENTIFIER.describe('ISBN-10 or ISBN-13; spaces, hyphens and the word ISBN in front are allowed.'),
   }),
   output: checkOutput(ISBN_FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { isbn: '978-0-306-40615-7' },

@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { INTENT_CHAINS, INTENT_CODES, buildIntent } from '../../pure/documents/intent/intent.ts'
 import { usableId } from '../../pure/documents/reconcile/values.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { limits } from '../../service/limits.ts'
+import { IDENTIFIER } from '../../service/catalogue/schemas.ts'
 
 /** Max35Text of ISO 20022. */
 const ID_CHARS = 35
 const DIRECTORY_ENTRIES = 1_000
 const WALLET = z.string().max(64)
-const IBAN = z.string().max(limits.identifier_chars)
 const STANDARD = 'EIP-3009 transfer authorization, EIP-712 typed data' as const
 const NOTICE = 'A template, not a payment: assay signs, holds and moves nothing, and makes no bank payment.'
 const digits = (max: number) =>
@@ -58,12 +57,12 @@ export default defineTool({
               .describe('Amount in minor units, for example 12550. If you give both, they must be equal.'),
           })
           .describe('The instructed amount.'),
-        debtor: z.strictObject({ iban: IBAN.describe('IBAN of the payer.') }).describe('The payer.'),
-        creditor: z.strictObject({ iban: IBAN.describe('IBAN of the payee.') }).describe('The payee.'),
+        debtor: z.strictObject({ iban: IDENTIFIER.describe('IBAN of the payer.') }).describe('The payer.'),
+        creditor: z.strictObject({ iban: IDENTIFIER.describe('IBAN of the payee.') }).describe('The payee.'),
       })
       .describe('The payment instruction.'),
     counterparty_wallet_directory: z
-      .record(z.string().max(limits.identifier_chars), WALLET)
+      .record(IDENTIFIER, WALLET)
       .check(({ value, issues }) => {
         if (Object.keys(value).length <= DIRECTORY_ENTRIES) return
         issues.push({ code: 'too_big', origin: 'object', maximum: DIRECTORY_ENTRIES, input: value, inclusive: true })

@@ -3,7 +3,7 @@ import { CURRENCY_DATA_AS_OF } from '../../pure/checks/currency.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { KNOWN_MESSAGES, MESSAGE_PROFILES, RULES_VERSION } from '../../pure/documents/iso20022/rules.ts'
 import { defineTool, PURE, Refusal } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { DATA_AS_OF, IDENTIFIER } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 /** More than fit into a call of 20,000 JSON values. */
@@ -11,7 +11,7 @@ const TRANSACTIONS = 2_000
 const NAMESPACE_CHARS = 200
 const STANDARD = 'ISO 20022' as const
 
-const identifier = (what: string) => z.string().max(limits.identifier_chars).optional().describe(what)
+const identifier = (what: string) => IDENTIFIER.optional().describe(what)
 
 const PARTY = {
   iban: identifier('IBAN without spaces, for example DE89370400440532013000.'),

@@ -3,7 +3,7 @@ import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { bandWithConcern, depositRisk, TENANCY, TENANCY_HEADLINES, type Band } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { answerWithName, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern } from '../../service/catalogue/packs.ts'
-import { limits } from '../../service/limits.ts'
+import { IDENTIFIER } from '../../service/catalogue/schemas.ts'
 
 const RECOMMENDATIONS: Readonly<Record<Band, string>> = {
   low: 'Nothing here speaks against the account. View the place and see the contract before you pay.',
@@ -41,7 +41,7 @@ export default defineTool({
   headline: TENANCY_HEADLINES,
   sources: ['clock', 'screening'],
   input: z.strictObject({
-    deposit_iban: z.string().max(limits.identifier_chars).describe('The account that the deposit is asked to.'),
+    deposit_iban: IDENTIFIER.describe('The account that the deposit is asked to.'),
     property_country: z
       .string()
       .max(2)

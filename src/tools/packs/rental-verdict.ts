@@ -19,7 +19,7 @@ import {
 } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { answerWithName, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern } from '../../service/catalogue/packs.ts'
-import { limits } from '../../service/limits.ts'
+import { IDENTIFIER } from '../../service/catalogue/schemas.ts'
 
 const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
   PROCEED: 'Nothing grave was found. See the place and the contract before you pay.',
@@ -27,7 +27,6 @@ const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
   STOP: 'Do not pay.',
 }
 
-const IDENTIFIER = z.string().max(limits.identifier_chars)
 const SIGNAL = z.boolean().optional()
 const SCORE = z.int().min(0).max(100)
 const CHECK = z.record(z.string(), z.unknown())

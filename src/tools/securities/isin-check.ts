@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkIsin, ISIN_DATA_AS_OF, ISIN_PREFIX_KINDS } from '../../pure/checks/isin.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   prefix: z.string().describe('Characters 1 and 2.'),
@@ -39,7 +38,7 @@ export default defineTool({
   batch_field: 'isin',
   sources: [],
   input: z.strictObject({
-    isin: z.string().max(limits.identifier_chars).describe('The ISIN, 12 characters; spaces and hyphens are allowed.'),
+    isin: IDENTIFIER.describe('The ISIN, 12 characters; spaces and hyphens are allowed.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { isin: 'US0378331005' },

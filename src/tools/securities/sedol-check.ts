@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkSedol } from '../../pure/checks/sedol.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   form: z.enum(['numeric', 'alphanumeric', 'user_defined']).describe('Issued before 26 January 2004, since, or set by its user.'),
@@ -30,7 +29,7 @@ export default defineTool({
   batch_field: 'sedol',
   sources: [],
   input: z.strictObject({
-    sedol: z.string().max(limits.identifier_chars).describe('The SEDOL, 7 characters; spaces, hyphens and the word SEDOL are allowed.'),
+    sedol: IDENTIFIER.describe('The SEDOL, 7 characters; spaces, hyphens and the word SEDOL are allowed.'),
   }),
   output: checkOutput(FACTS),
   example: { sedol: 'B0YBKJ7' },

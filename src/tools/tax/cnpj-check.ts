@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkCnpj } from '../../pure/checks/cnpj.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   root: z.string().describe('Characters 1-8: the enterprise.'),
@@ -32,7 +31,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    cnpj: z.string().max(limits.identifier_chars).describe('The CNPJ, 14 characters; spaces, dots, slash and hyphen are allowed.'),
+    cnpj: IDENTIFIER.describe('The CNPJ, 14 characters; spaces, dots, slash and hyphen are allowed.'),
   }),
   output: checkOutput(FACTS),
   example: { cnpj: '16.727.230/0001-97' },

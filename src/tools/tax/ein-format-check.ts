@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkEin, EIN_DATA_AS_OF } from '../../pure/checks/ein.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   prefix: z.string().describe('Digits 1 and 2.'),
@@ -31,7 +30,7 @@ export default defineTool({
   batch_field: 'ein',
   sources: [],
   input: z.strictObject({
-    ein: z.string().max(limits.identifier_chars).describe('The EIN, 9 digits; dashes, spaces and the word EIN in front are allowed.'),
+    ein: IDENTIFIER.describe('The EIN, 9 digits; dashes, spaces and the word EIN in front are allowed.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { ein: '91-1144442' },

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkGstin, GSTIN_DATA_AS_OF } from '../../pure/checks/gstin.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   kind: z
@@ -37,7 +36,7 @@ export default defineTool({
   batch_field: 'gstin',
   sources: [],
   input: z.strictObject({
-    gstin: z.string().max(limits.identifier_chars).describe('The GSTIN, 15 characters; spaces and hyphens are allowed.'),
+    gstin: IDENTIFIER.describe('The GSTIN, 15 characters; spaces and hyphens are allowed.'),
   }),
   output: checkOutput(FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { gstin: '27AAPFU0939F1ZV' },

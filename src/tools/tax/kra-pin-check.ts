@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkKraPin } from '../../pure/checks/kra-pin.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   taxpayer_type: z.enum(['individual', 'non_individual']).describe('individual for A, non_individual for P.'),
@@ -30,7 +29,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    pin: z.string().max(limits.identifier_chars).describe('The PIN, 11 characters; spaces and hyphens are allowed.'),
+    pin: IDENTIFIER.describe('The PIN, 11 characters; spaces and hyphens are allowed.'),
   }),
   output: checkOutput(FACTS),
   example: { pin: 'P051365947M' },

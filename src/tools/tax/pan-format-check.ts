@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkPan } from '../../pure/checks/pan.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   holder_code: z.string().describe('The fourth letter.'),
@@ -30,7 +29,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    pan: z.string().max(limits.identifier_chars).describe('The PAN, 10 characters; spaces and hyphens are allowed.'),
+    pan: IDENTIFIER.describe('The PAN, 10 characters; spaces and hyphens are allowed.'),
   }),
   output: checkOutput(FACTS),
   example: { pan: 'AAPPV8261K' },

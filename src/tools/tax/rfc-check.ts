@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkRfc } from '../../pure/checks/rfc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   kind: z.enum(['person', 'company', 'person_without_homoclave']).describe('By length: 13, 12 or 10 characters.'),
@@ -42,7 +41,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    rfc: z.string().max(limits.identifier_chars).describe('The RFC, 12 or 13 characters; spaces and hyphens are allowed.'),
+    rfc: IDENTIFIER.describe('The RFC, 12 or 13 characters; spaces and hyphens are allowed.'),
     strict: z.boolean().optional().describe('Whether a wrong check digit is a fault; by default it is a warning.'),
   }),
   output: checkOutput(FACTS),

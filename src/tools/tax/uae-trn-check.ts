@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkUaeTrn } from '../../pure/checks/uae-trn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   tin: z.string().describe('The first ten digits: taxpayer identification number.'),
@@ -29,7 +28,7 @@ export default defineTool({
   },
   sources: [],
   input: z.strictObject({
-    trn: z.string().max(limits.identifier_chars).describe('The TRN, 15 digits; spaces, hyphens and the word TRN in front are allowed.'),
+    trn: IDENTIFIER.describe('The TRN, 15 digits; spaces, hyphens and the word TRN in front are allowed.'),
   }),
   output: checkOutput(FACTS),
   example: { trn: '100123456700003' },

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { isObject } from '../../pure/is-object.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { checkOutput, DATA_AS_OF, IDENTIFIER, PARTS } from '../../service/catalogue/schemas.ts'
 
 const FACTS = z.strictObject({
   country: z.string().nullable().describe('ISO 3166 code: GR for EL, GB for XI.'),
@@ -46,7 +45,7 @@ export default defineTool({
   batch_field: 'vat_number',
   sources: [],
   input: z.strictObject({
-    vat_number: z.string().max(limits.identifier_chars).describe('The VAT number, such as BE 0428.759.497; the prefix BE is optional.'),
+    vat_number: IDENTIFIER.describe('The VAT number, such as BE 0428.759.497; the prefix BE is optional.'),
   }),
   register: {
     id: 'vies',
