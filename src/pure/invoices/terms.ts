@@ -231,17 +231,13 @@ const LIST: TypedStruct = {
   ],
 }
 
-function listMessage({ issued_at, ...terms }: ListTerms) {
-  return { ...terms, issued_at: BigInt(issued_at) }
-}
-
 export function listDigest(terms: ListTerms, crypto: Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>): Uint8Array {
-  return typedDigest(LIST_DOMAIN, LIST, listMessage(terms), crypto)
+  return typedDigest(LIST_DOMAIN, LIST, { ...terms }, crypto)
 }
 
 /** Typed data for the merchant to sign, in the form of wallets. */
 export function listTypedData(terms: ListTerms): TypedData {
-  return typedDataJson(LIST_DOMAIN, LIST, listMessage(terms))
+  return typedDataJson(LIST_DOMAIN, LIST, { ...terms })
 }
 
 /** Upload of a bank statement that confirms transfers to the merchant, as the merchant signs it (EIP-712). */
@@ -272,15 +268,11 @@ const STATEMENT: TypedStruct = {
   ],
 }
 
-function statementMessage({ issued_at, ...terms }: StatementTerms) {
-  return { ...terms, issued_at: BigInt(issued_at) }
-}
-
 export function statementDigest(terms: StatementTerms, crypto: Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>): Uint8Array {
-  return typedDigest(STATEMENT_DOMAIN, STATEMENT, statementMessage(terms), crypto)
+  return typedDigest(STATEMENT_DOMAIN, STATEMENT, { ...terms }, crypto)
 }
 
 /** Typed data for the merchant to sign, in the form of wallets. */
 export function statementTypedData(terms: StatementTerms): TypedData {
-  return typedDataJson(STATEMENT_DOMAIN, STATEMENT, statementMessage(terms))
+  return typedDataJson(STATEMENT_DOMAIN, STATEMENT, { ...terms })
 }

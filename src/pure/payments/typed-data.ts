@@ -14,8 +14,8 @@ export interface TypedStruct {
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[]
 }
 
-/** Integers are bigints; addresses and words are 0x-prefixed hex. */
-export type TypedMessage = Readonly<Record<string, string | bigint | boolean | readonly string[]>>
+/** Integers are bigints, or numbers where a double holds them; addresses and words are 0x-prefixed hex. */
+export type TypedMessage = Readonly<Record<string, string | bigint | number | boolean | readonly string[]>>
 
 /** Domain of a signature, in the names of the standard. An object never changes: its hash is kept. */
 export interface TypedDomain {
@@ -45,7 +45,7 @@ const typeHashes = new WeakMap<TypedStruct, string>()
 function separatorOf(domain: TypedDomain, hash: Keccak['keccak256Hex']): string {
   const known = separators.get(domain)
   if (known !== undefined) return known
-  const separator = structHash({ name: 'EIP712Domain', fields: domainFields(domain) }, domainMessage(domain), hash)
+  const separator = structHash({ name: 'EIP712Domain', fields: domainFields(domain) }, { ...domain }, hash)
   separators.set(domain, separator)
   return separator
 }
@@ -75,10 +75,6 @@ function domainFields(domain: TypedDomain): TypedStruct['fields'] {
   return DOMAIN_FIELDS.filter(({ name }) => Object.hasOwn(domain, name))
 }
 
-function domainMessage({ chainId, ...texts }: TypedDomain): TypedMessage {
-  return chainId === undefined ? texts : { ...texts, chainId: BigInt(chainId) }
-}
-
 /** A message in the form of eth_signTypedData_v4, which every wallet signs. */
 export type TypedData = {
   domain: TypedDomain
@@ -93,7 +89,12 @@ export function typedDataJson(domain: TypedDomain, struct: TypedStruct, message:
     domain,
     types: { EIP712Domain: domainFields(domain), [struct.name]: [...struct.fields] },
     primaryType: struct.name,
-    message: Object.fromEntries(Object.entries(message).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value])),
+    message: Object.fromEntries(
+      Object.entries(message).map(([name, value]) => [
+        name,
+        typeof value === 'bigint' || typeof value === 'number' ? String(value) : value,
+      ]),
+    ),
   }
 }
 
@@ -115,8 +116,8 @@ function encodeField(
 ): string {
   if (typeof value === 'boolean') {
     if (type === 'bool') return uintWord(value ? 1n : 0n)
-  } else if (typeof value === 'bigint') {
-    if (type === 'uint256' || (type === 'uint64' && value < UINT64_END)) return uintWord(value)
+  } else if (typeof value === 'bigint' || typeof value === 'number') {
+    if (type === 'uint256' || (type === 'uint64' && value < UINT64_END)) return uintWord(BigInt(value))
   } else if (typeof value === 'string') {
     if (type === 'string') return hash(value)
     if (type === 'address') return addressWord(value)

@@ -1,4 +1,5 @@
-import { type ReceiptCrypto, nobleCrypto, readSignature } from '../receipts/crypto.ts'
+import { typedSigner } from '../payments/typed-data.ts'
+import { type ReceiptCrypto, nobleCrypto } from '../receipts/crypto.ts'
 import { ruleBook, type RuleBook } from './rule-book.ts'
 
 /**
@@ -94,17 +95,12 @@ function findEdgeFault(edge: SponsorEdge, asked: EdgeQuestion, counted: Readonly
   if (edge.expires_at < asked.now_s) return 'expired'
   // Before the expensive signature check; the result is the same in either order.
   if (counted.has(edge.sponsor)) return 'duplicate_sponsor'
-  return isSigned({ ...edge, subject }, crypto) ? null : 'bad_signature'
+  const digest = crypto.keccak256(edgeText({ ...edge, subject }))
+  return typedSigner(digest, edge.signature, crypto) === edge.sponsor ? null : 'bad_signature'
 }
 
 function isTime(seconds: number): boolean {
   return Number.isSafeInteger(seconds) && seconds >= 0 && seconds <= TIME_MAX_S
-}
-
-function isSigned(edge: SponsorEdge, crypto: ReceiptCrypto): boolean {
-  const signature = readSignature(edge.signature)
-  if (!signature.ok || signature.high_s) return false
-  return crypto.recover(crypto.keccak256(edgeText(edge)), signature.rs, signature.recovery) === edge.sponsor
 }
 
 /** Trust tiers by figures that the caller supplied. Each number is a judgement; the table is published so that it can be checked and replaced. */

@@ -1,7 +1,7 @@
 import { ruleBook, type RuleBook } from './rule-book.ts'
 import { ruleBookDomain, typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import { canonicalText } from '../receipts/canonical.ts'
-import { type ReceiptCrypto, toHex, readSignature } from '../receipts/crypto.ts'
+import { type ReceiptCrypto, toHex } from '../receipts/crypto.ts'
 import { digestText, type Joinable, ZERO_ADDRESS } from '../receipts/receipt.ts'
 import { verifyReceipt } from '../receipts/verify.ts'
 import { validateJsonSchema } from '../documents/json-schema/validate.ts'
@@ -145,10 +145,7 @@ function isTransportSigned(
   signature: string,
   crypto: ReceiptCrypto,
 ): boolean {
-  const read = readSignature(signature)
-  if (!read.ok || read.high_s) return false
-  const digest = crypto.keccak256(transportText(receipt_hash, output_hash))
-  return crypto.recover(digest, read.rs, read.recovery) === signer
+  return typedSigner(crypto.keccak256(transportText(receipt_hash, output_hash)), signature, crypto) === signer
 }
 
 /** Hash that distinguishes disputes with the same id: all submitted members except the claimant's signature. */
@@ -278,11 +275,9 @@ function withoutAbsent(fields: DisputedReceipt): Record<string, unknown> {
 
 /** The key of this service that signed the completed receipt; null when none did. */
 function findOwnSigner(fields: DisputedReceipt, facts: IssuerFacts): Pick<ReadReceipt, 'hash' | 'signer' | 'tool_version'> | null {
-  const reading = readSignature(fields.signature)
-  if (!reading.ok || reading.high_s) return null
   const whole = completeReceipt(fields, facts) as unknown as Joinable
   const digest = facts.crypto.keccak256(digestText(whole))
-  const signer = facts.crypto.recover(digest, reading.rs, reading.recovery)
+  const signer = typedSigner(digest, fields.signature, facts.crypto)
   if (signer === null || !facts.owns(signer, fields.ts)) return null
   return { hash: toHex(digest), signer, tool_version: whole.tool_version }
 }

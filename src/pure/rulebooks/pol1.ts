@@ -6,7 +6,7 @@
  */
 import { ruleBookDomain, type TypedData, typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import { canonicalText } from '../receipts/canonical.ts'
-import { nobleCrypto, toHex, type ReceiptCrypto, readSignature } from '../receipts/crypto.ts'
+import { nobleCrypto, toHex, type ReceiptCrypto } from '../receipts/crypto.ts'
 
 export const COVERAGE_TYPES = [
   'smart_contract_execution',
@@ -102,8 +102,8 @@ function countersignMessage(body: PolicyBody, crypto: ReceiptCrypto) {
     underwriter: body.underwriter_address,
     coverage_minor: BigInt(body.coverage_minor),
     premium_minor: BigInt(body.premium_minor),
-    effective_from: BigInt(body.effective_from),
-    effective_to: BigInt(body.effective_to),
+    effective_from: body.effective_from,
+    effective_to: body.effective_to,
   }
 }
 
@@ -181,7 +181,7 @@ export function verifyPolicy(given: unknown, crypto: ReceiptCrypto = nobleCrypto
   const digest = isPolicy(given) ? digestOrNull(given, crypto) : null
   if (!isPolicy(given) || digest === null) return makeVerdict('not_a_policy')
   const { registrar, underwriter_address: underwriter, underwriter_signature, status } = given
-  const registrar_signed = isSigned(digest, given.registrar_signature, registrar, crypto)
+  const registrar_signed = typedSigner(digest, given.registrar_signature, crypto) === registrar
   const underwriter_signed = underwriter_signature !== null && isCountersigned(given, underwriter_signature, crypto)
   const underwriter_attested = !underwriter_signed && isAttested(given, crypto)
   const facts = { digest: toHex(digest), registrar, registrar_signed, underwriter, underwriter_signed, underwriter_attested }
@@ -210,7 +210,7 @@ function isAttested(policy: Policy, crypto: ReceiptCrypto): boolean {
   const { underwriter_attestation: attestation, underwriter_signature: signature, registrar } = policy
   if (attestation === undefined || signature === null) return false
   const digest = attestationDigest(policy, signature, attestation.checked_at, crypto)
-  return isSigned(digest, attestation.registrar_signature, registrar, crypto)
+  return typedSigner(digest, attestation.registrar_signature, crypto) === registrar
 }
 
 function digestOrNull(policy: Policy, crypto: ReceiptCrypto): Uint8Array | null {
@@ -219,11 +219,6 @@ function digestOrNull(policy: Policy, crypto: ReceiptCrypto): Uint8Array | null 
   } catch {
     return null
   }
-}
-
-function isSigned(digest: Uint8Array, signature: string, signer: string, crypto: ReceiptCrypto): boolean {
-  const read = readSignature(signature)
-  return read.ok && !read.high_s && crypto.recover(digest, read.rs, read.recovery) === signer
 }
 
 /** Returns whether a document claims to be a POL-1 certificate. */

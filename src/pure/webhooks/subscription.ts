@@ -26,15 +26,11 @@ const SUBSCRIPTION: TypedStruct = {
   ],
 }
 
-function messageOf({ issued_at, ...terms }: SubscriptionTerms) {
-  return { ...terms, issued_at: BigInt(issued_at) }
-}
-
 export function subscriptionDigest(terms: SubscriptionTerms, crypto: ReceiptCrypto): Uint8Array {
-  return typedDigest(DOMAIN, SUBSCRIPTION, messageOf(terms), crypto)
+  return typedDigest(DOMAIN, SUBSCRIPTION, { ...terms }, crypto)
 }
 
 /** Typed data for the account to sign, in the form of wallets. */
 export function subscriptionTypedData(terms: SubscriptionTerms) {
-  return typedDataJson(DOMAIN, SUBSCRIPTION, messageOf(terms))
+  return typedDataJson(DOMAIN, SUBSCRIPTION, { ...terms })
 }
