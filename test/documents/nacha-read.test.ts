@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { nachaReader, type NachaEntry, type NachaReport } from '../../src/pure/documents/nacha/read.ts'
+import type { NachaEntry } from '../../src/pure/documents/nacha/entry.ts'
+import { nachaReader, type NachaReport } from '../../src/pure/documents/nacha/read.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { CLEAN, edit, fileLines, FILLER, left, original, RETURNS, WEB, zeros, type BatchSpec } from './nacha-files.ts'
 

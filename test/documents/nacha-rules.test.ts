@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nachaReader, type NachaFinding, type NachaOptions, type NachaReport } from '../../src/pure/documents/nacha/read.ts'
+import type { NachaFinding } from '../../src/pure/documents/nacha/format.ts'
+import { nachaReader, type NachaOptions, type NachaReport } from '../../src/pure/documents/nacha/read.ts'
 import { NACHA_RULES, type NachaCode } from '../../src/pure/documents/nacha/format.ts'
 import {
   CCD,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeUtf8, readStrictJsonForReaders, readStrictJson, type StrictJsonCode } from '../../src/pure/documents/strict-json.ts'
+import { decodeUtf8, readStrictJsonForReaders, readStrictJson } from '../../src/pure/documents/strict-json.ts'
+import type { StrictJsonCode } from '../../src/pure/documents/strict-json-scan.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { referenceRead } from './strict-json-reference.ts'
 

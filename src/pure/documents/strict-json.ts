@@ -20,15 +20,6 @@ import {
   type JsonScan,
 } from './strict-json-scan.ts'
 
-export type {
-  StrictJson,
-  StrictJsonBounds,
-  StrictJsonCode,
-  StrictJsonFault,
-  StrictJsonOptions,
-  StrictJsonReader,
-} from './strict-json-scan.ts'
-
 /** Reads one JSON value. Never throws; time and memory are linear in the length of the text. */
 export function readStrictJson(text: string, bounds: StrictJsonBounds, options: StrictJsonOptions = {}): StrictJson {
   const reader = { depth: bounds.depth, nodes: bounds.nodes, unsafe_numbers: options.unsafe_numbers ?? 'refuse' }

@@ -1,4 +1,5 @@
-import { readStrictJson, type StrictJsonBounds, type StrictJsonFault } from '../documents/strict-json.ts'
+import { readStrictJson } from '../documents/strict-json.ts'
+import type { StrictJsonBounds, StrictJsonFault } from '../documents/strict-json-scan.ts'
 import type { NumberLiterals } from './json-cursor.ts'
 
 type ProtocolDocumentRead = { ok: true; value: unknown; literals: NumberLiterals } | StrictJsonFault

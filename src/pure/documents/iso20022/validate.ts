@@ -1,5 +1,6 @@
 import { cutText } from '../../cut-text.ts'
-import { type XmlAttribute, type XmlFault, type XmlName, XmlReader } from '../xml/reader.ts'
+import type { XmlFault } from '../xml/parser.ts'
+import { type XmlAttribute, type XmlName, XmlReader } from '../xml/reader.ts'
 import { decimalText, AMOUNT_SCALE } from './accumulators.ts'
 import { CAMT } from './camt053.ts'
 import { BusinessHeader, type MessageDefinition, type MessageTotals, MessageWalker } from './engine.ts'

@@ -23,8 +23,6 @@ import {
   WHOLE_RECORD,
 } from './format.ts'
 import { addAddenda, type Batch, checkEntry, EntryTotals, type NachaEntry, OpenEntry, publicEntry, TraceNumbers } from './entry.ts'
-export type { NachaEntry } from './entry.ts'
-export type { NachaFinding } from './format.ts'
 
 /** Totals of the records themselves, not of what control records state. */
 interface NachaTotals {

@@ -1,5 +1,6 @@
 import { printableText, parseAmount } from './values.ts'
-import { XmlReader, type XmlAttribute, type XmlFault, type XmlHandler, type XmlName } from '../xml/reader.ts'
+import type { XmlFault } from '../xml/parser.ts'
+import { XmlReader, type XmlAttribute, type XmlHandler, type XmlName } from '../xml/reader.ts'
 import type { ReadFindings, ReadCode } from './records.ts'
 
 export type ReadMessageKind = 'pain.001' | 'pacs.008' | 'camt.053' | 'camt.054'

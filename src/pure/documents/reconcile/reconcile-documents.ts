@@ -34,8 +34,9 @@ import {
   detectFormat,
   messageName,
 } from './message-reader.ts'
-import { nachaReader, type NachaEntry, type NachaFinding } from '../nacha/read.ts'
-import type { NachaCode } from '../nacha/format.ts'
+import type { NachaEntry } from '../nacha/entry.ts'
+import type { NachaFinding, NachaCode } from '../nacha/format.ts'
+import { nachaReader } from '../nacha/read.ts'
 
 export type DocumentKind = 'pain.001' | 'pacs.008' | 'camt.053' | 'nacha'
 

@@ -1,5 +1,5 @@
 import type { NachaCode } from '../nacha/format.ts'
-import type { XmlFaultCode } from '../xml/reader.ts'
+import type { XmlFaultCode } from '../xml/parser.ts'
 import { accountKey, textHash, HASH_SEED } from './values.ts'
 
 /**

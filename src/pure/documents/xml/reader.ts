@@ -1,5 +1,4 @@
 import { enableFastLane, SaxParser, stop, Stop, XML_LIMITS, type XmlFault, type XmlFaultCode } from './parser.ts'
-export type { XmlFault, XmlFaultCode } from './parser.ts'
 
 /** The name of an element or attribute with its prefix resolved. */
 export interface XmlName {

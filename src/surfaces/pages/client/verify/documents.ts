@@ -1,5 +1,6 @@
 import { claimsBundle, readBundle, type AuditBundle } from '../../../../pure/audit/bundle.ts'
-import { decodeUtf8, readStrictJson, type StrictJson } from '../../../../pure/documents/strict-json.ts'
+import { decodeUtf8, readStrictJson } from '../../../../pure/documents/strict-json.ts'
+import type { StrictJson } from '../../../../pure/documents/strict-json-scan.ts'
 import { isObject } from '../../../../pure/is-object.ts'
 import { linkIn, resultIn } from '../../../../pure/receipts/chain.ts'
 import { decodeReceipt, looksCompact } from '../../../../pure/receipts/compact.ts'
