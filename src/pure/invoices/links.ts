@@ -106,21 +106,6 @@ export interface BankTerms {
   reference: string | null
 }
 
-export const BANK_FAULTS = {
-  bank_iban: 'bank.iban must be an IBAN with valid check digits, such as DE89 3704 0044 0532 0130 00.',
-  bank_bic: 'bank.bic must be a BIC of 8 or 11 characters in capitals, such as COBADEFFXXX; leave it out if you do not know it.',
-  bank_name: 'bank.name must name the holder of the account in 1 to 70 characters of one line, without control or invisible characters.',
-  bank_currency: 'bank.currency must be a current currency of ISO 4217 in three capital letters, such as EUR.',
-  bank_amount:
-    'bank.amount must be the amount that is due at the bank, above zero and at most 999999999.99, with no more decimals than the currency has, ' +
-    'such as 45.00.',
-  bank_reference:
-    'bank.reference must be a creditor reference (ISO 11649: RF, two check digits, up to 21 letters and digits), such as RF18 5390 0754 7034; ' +
-    'leave it out, and the invoice gets its own.',
-} as const
-
-export type BankFault = keyof typeof BANK_FAULTS
-
 /** Amount due at the bank in minor units of its currency. */
 export function bankDueMinor({ amount, currency }: Pick<BankTerms, 'amount' | 'currency'>): bigint {
   const read = parseAmount(amount, currency)
