@@ -1,81 +1,72 @@
 export type NachaSeverity = 'error' | 'warning' | 'info'
 
+export interface RuleText {
+  severity: NachaSeverity
+  message: string
+}
+
+export const errorRule = (message: string): RuleText => ({ severity: 'error', message })
+export const warningRule = (message: string): RuleText => ({ severity: 'warning', message })
+export const infoRule = (message: string): RuleText => ({ severity: 'info', message })
+
 /**
  * Every rule of the reader with its severity and message. Source: ACH file format, Nacha Operating Rules, appendices one to four, as of
  * 2026. `N_LEN` is only a warning for a line that lost the blanks at its right end.
  */
 export const NACHA_RULES = {
-  N_LEN: { severity: 'error', message: 'A record must have 94 characters.' },
-  N_CHARSET: { severity: 'error', message: 'A record may contain printable ASCII only.' },
-  N_EMPTY: { severity: 'error', message: 'A file needs a batch, and a batch needs an entry.' },
-  N_ORDER: {
-    severity: 'error',
-    message: 'Records must come in this order: file header; batch header, entries, batch control; file control.',
-  },
-  N_HEADER_CONST: { severity: 'error', message: 'Record size, blocking factor and format code must be 094, 10 and 1.' },
-  N_PRIORITY: { severity: 'warning', message: 'The priority code should be 01, the only one in use.' },
-  N_DATE: { severity: 'error', message: 'The file creation date must be a calendar day in the form YYMMDD, for example 261124.' },
-  N_TIME: { severity: 'error', message: 'The file creation time must be blank or a time of day in the form HHMM, for example 0930.' },
-  N_MODIFIER: { severity: 'error', message: 'The file ID modifier must be one capital letter or digit.' },
-  N_DEST_ROUTING: {
-    severity: 'error',
-    message: 'The immediate destination must be a blank and a routing number with a valid check digit.',
-  },
-  N_ORIGIN: { severity: 'warning', message: 'The immediate origin should be a routing number or a company ID of ten characters.' },
-  N_SERVICE_CLASS: { severity: 'error', message: 'The service class must be 200, 220 or 225, or 280 for ADV batches.' },
-  N_CLASS_DIR: { severity: 'error', message: 'The service class or entry class does not allow entries in this direction.' },
-  N_SEC: { severity: 'error', message: 'Unknown standard entry class code.' },
-  N_BATCH_SEQ: { severity: 'error', message: 'Batch numbers must be seven digits and ascend through the file.' },
-  N_BATCH_PAIR: { severity: 'error', message: 'The batch control differs from its batch header.' },
-  N_EFFDATE: {
-    severity: 'warning',
-    message: 'The effective entry date should be a calendar day (YYMMDD), not before the file creation date.',
-  },
-  N_JULIAN: { severity: 'error', message: 'The settlement date must be blank or a day of the year from 001 to 366.' },
-  N_TXCODE: { severity: 'error', message: 'The transaction code is not valid for this kind of entry.' },
-  N_RDFI_CHECK: { severity: 'error', message: 'Wrong check digit in the routing number of the receiving bank.' },
-  N_AMOUNT: { severity: 'error', message: 'The amount must be in cents, digits only, filled with zeros on the left.' },
-  N_AMOUNT_ZERO: { severity: 'error', message: 'The amount of this entry must be above zero.' },
-  N_PRENOTE_NONZERO: { severity: 'error', message: 'The amount of a prenote, notice, acknowledgment or zero-dollar entry must be zero.' },
-  N_NAME: { severity: 'error', message: 'This entry class requires the name of the receiver.' },
-  N_ADDENDA_FLAG: { severity: 'error', message: 'The addenda indicator must be 1 when addenda follow, else 0.' },
-  N_ADDENDA_COUNT: {
-    severity: 'error',
-    message: 'The number of addenda differs from the number that the entry states or its class requires.',
-  },
-  N_ADDENDA_MAX: { severity: 'error', message: 'The entry has more addenda than its class allows.' },
-  N_ADDENDA_TYPE: { severity: 'error', message: 'The entry class does not allow addenda of this type.' },
-  N_ADDENDA_SEQ: { severity: 'error', message: 'The addenda of an entry must be numbered 0001, 0002, 0003 and so on.' },
-  N_ADDENDA_TRACE: { severity: 'error', message: 'The addenda must repeat the last seven digits of the trace number of its entry.' },
-  N_TRACE_ODFI: { severity: 'error', message: 'The trace number must begin with the originating DFI of the batch header.' },
-  N_TRACE_ASC: { severity: 'error', message: 'Trace numbers must be 15 digits and ascend within a batch.' },
-  N_TRACE_DUP: { severity: 'error', message: 'Duplicate trace number.' },
-  N_TRACE_BOUND: {
-    severity: 'info',
-    message: 'The file has too many entries to find all duplicate trace numbers; later ones were not compared.',
-  },
-  N_RETURN_CODE: { severity: 'error', message: 'Unknown return reason code.' },
-  N_NOC_CODE: { severity: 'error', message: 'Unknown change code.' },
-  N_RETURN_TRACE: { severity: 'warning', message: 'The original entry trace number should be 15 digits.' },
-  N_CATEGORY: {
-    severity: 'error',
-    message: 'A batch must contain only forward entries, only returns or only notices of change; notices need the class COR.',
-  },
-  N_IAT_ADDENDA: { severity: 'error', message: 'An IAT entry needs addenda 10 to 16, each once and in order, before 17 and 18.' },
-  N_B_COUNT: { severity: 'error', message: 'The batch control states another number of entries and addenda than the batch has.' },
-  N_B_HASH: { severity: 'error', message: 'The entry hash of the batch differs from the sum of its receiving DFI numbers.' },
-  N_B_DEBIT: { severity: 'error', message: 'The debit total of the batch differs from the sum of its debits.' },
-  N_B_CREDIT: { severity: 'error', message: 'The credit total of the batch differs from the sum of its credits.' },
-  N_F_BATCHES: { severity: 'error', message: 'The file control states another number of batches than the file has.' },
-  N_F_BLOCKS: { severity: 'error', message: 'The block count must be the number of records divided by ten, rounded up.' },
-  N_F_COUNT: { severity: 'error', message: 'The file control states another number of entries and addenda than the file has.' },
-  N_F_HASH: { severity: 'error', message: 'The entry hash of the file differs from the sum of its receiving DFI numbers.' },
-  N_F_DEBIT: { severity: 'error', message: 'The debit total of the file differs from the sum of its debits.' },
-  N_F_CREDIT: { severity: 'error', message: 'The credit total of the file differs from the sum of its credits.' },
-  N_PADDING: { severity: 'warning', message: 'The file should be filled up with lines of 94 nines to a multiple of ten lines.' },
-  N_AFTER_CONTROL: { severity: 'error', message: 'Only lines of nines may follow the file control.' },
-  N_DESC: { severity: 'warning', message: 'The Nacha rules reserve another entry description for this use.' },
-} as const satisfies Record<string, { severity: NachaSeverity; message: string }>
+  N_LEN: errorRule('A record must have 94 characters.'),
+  N_CHARSET: errorRule('A record may contain printable ASCII only.'),
+  N_EMPTY: errorRule('A file needs a batch, and a batch needs an entry.'),
+  N_ORDER: errorRule('Records must come in this order: file header; batch header, entries, batch control; file control.'),
+  N_HEADER_CONST: errorRule('Record size, blocking factor and format code must be 094, 10 and 1.'),
+  N_PRIORITY: warningRule('The priority code should be 01, the only one in use.'),
+  N_DATE: errorRule('The file creation date must be a calendar day in the form YYMMDD, for example 261124.'),
+  N_TIME: errorRule('The file creation time must be blank or a time of day in the form HHMM, for example 0930.'),
+  N_MODIFIER: errorRule('The file ID modifier must be one capital letter or digit.'),
+  N_DEST_ROUTING: errorRule('The immediate destination must be a blank and a routing number with a valid check digit.'),
+  N_ORIGIN: warningRule('The immediate origin should be a routing number or a company ID of ten characters.'),
+  N_SERVICE_CLASS: errorRule('The service class must be 200, 220 or 225, or 280 for ADV batches.'),
+  N_CLASS_DIR: errorRule('The service class or entry class does not allow entries in this direction.'),
+  N_SEC: errorRule('Unknown standard entry class code.'),
+  N_BATCH_SEQ: errorRule('Batch numbers must be seven digits and ascend through the file.'),
+  N_BATCH_PAIR: errorRule('The batch control differs from its batch header.'),
+  N_EFFDATE: warningRule('The effective entry date should be a calendar day (YYMMDD), not before the file creation date.'),
+  N_JULIAN: errorRule('The settlement date must be blank or a day of the year from 001 to 366.'),
+  N_TXCODE: errorRule('The transaction code is not valid for this kind of entry.'),
+  N_RDFI_CHECK: errorRule('Wrong check digit in the routing number of the receiving bank.'),
+  N_AMOUNT: errorRule('The amount must be in cents, digits only, filled with zeros on the left.'),
+  N_AMOUNT_ZERO: errorRule('The amount of this entry must be above zero.'),
+  N_PRENOTE_NONZERO: errorRule('The amount of a prenote, notice, acknowledgment or zero-dollar entry must be zero.'),
+  N_NAME: errorRule('This entry class requires the name of the receiver.'),
+  N_ADDENDA_FLAG: errorRule('The addenda indicator must be 1 when addenda follow, else 0.'),
+  N_ADDENDA_COUNT: errorRule('The number of addenda differs from the number that the entry states or its class requires.'),
+  N_ADDENDA_MAX: errorRule('The entry has more addenda than its class allows.'),
+  N_ADDENDA_TYPE: errorRule('The entry class does not allow addenda of this type.'),
+  N_ADDENDA_SEQ: errorRule('The addenda of an entry must be numbered 0001, 0002, 0003 and so on.'),
+  N_ADDENDA_TRACE: errorRule('The addenda must repeat the last seven digits of the trace number of its entry.'),
+  N_TRACE_ODFI: errorRule('The trace number must begin with the originating DFI of the batch header.'),
+  N_TRACE_ASC: errorRule('Trace numbers must be 15 digits and ascend within a batch.'),
+  N_TRACE_DUP: errorRule('Duplicate trace number.'),
+  N_TRACE_BOUND: infoRule('The file has too many entries to find all duplicate trace numbers; later ones were not compared.'),
+  N_RETURN_CODE: errorRule('Unknown return reason code.'),
+  N_NOC_CODE: errorRule('Unknown change code.'),
+  N_RETURN_TRACE: warningRule('The original entry trace number should be 15 digits.'),
+  N_CATEGORY: errorRule('A batch must contain only forward entries, only returns or only notices of change; notices need the class COR.'),
+  N_IAT_ADDENDA: errorRule('An IAT entry needs addenda 10 to 16, each once and in order, before 17 and 18.'),
+  N_B_COUNT: errorRule('The batch control states another number of entries and addenda than the batch has.'),
+  N_B_HASH: errorRule('The entry hash of the batch differs from the sum of its receiving DFI numbers.'),
+  N_B_DEBIT: errorRule('The debit total of the batch differs from the sum of its debits.'),
+  N_B_CREDIT: errorRule('The credit total of the batch differs from the sum of its credits.'),
+  N_F_BATCHES: errorRule('The file control states another number of batches than the file has.'),
+  N_F_BLOCKS: errorRule('The block count must be the number of records divided by ten, rounded up.'),
+  N_F_COUNT: errorRule('The file control states another number of entries and addenda than the file has.'),
+  N_F_HASH: errorRule('The entry hash of the file differs from the sum of its receiving DFI numbers.'),
+  N_F_DEBIT: errorRule('The debit total of the file differs from the sum of its debits.'),
+  N_F_CREDIT: errorRule('The credit total of the file differs from the sum of its credits.'),
+  N_PADDING: warningRule('The file should be filled up with lines of 94 nines to a multiple of ten lines.'),
+  N_AFTER_CONTROL: errorRule('Only lines of nines may follow the file control.'),
+  N_DESC: warningRule('The Nacha rules reserve another entry description for this use.'),
+} as const satisfies Record<string, RuleText>
 
 export type NachaCode = keyof typeof NACHA_RULES
 

@@ -1,4 +1,4 @@
-import type { NachaCode } from '../nacha/format.ts'
+import { errorRule, infoRule, type NachaCode, type NachaSeverity, type RuleText, warningRule } from '../nacha/format.ts'
 import type { XmlFaultCode } from '../xml/parser.ts'
 import { accountKey, textHash, HASH_SEED } from './values.ts'
 
@@ -143,74 +143,46 @@ export interface RemittanceInformation {
 
 /** Findings that matter to reconciliation; validating messages is the job of other tools. */
 const READ_FINDINGS = {
-  MESSAGE_MISSING: { severity: 'error', message: 'The file contains no message of the expected kind.' },
-  MESSAGE_OTHER: { severity: 'error', message: 'The message is not of the kind that this input takes.' },
-  FORMAT_OTHER: { severity: 'error', message: 'The file is not in the format that this input takes.' },
-  ELEMENT_REPEATED: {
-    severity: 'error',
-    message: 'An element that may occur once occurs twice, so programs would read different values; remove one.',
-  },
-  VALUE_SPLIT: {
-    severity: 'error',
-    message: 'A comment or processing instruction is inside a value, so programs would read different values; remove it.',
-  },
-  AMOUNT_MISSING: { severity: 'error', message: 'An amount or its currency is missing; expected for example 604.00 with Ccy="EUR".' },
-  AMOUNT_UNREADABLE: {
-    severity: 'error',
-    message: 'An amount is not a decimal number; write digits and a decimal point, for example 604.00.',
-  },
-  AMOUNT_FRACTION: { severity: 'error', message: 'An amount has more decimal places than its currency (EUR has 2, JPY has 0).' },
-  AMOUNT_RANGE: { severity: 'error', message: 'An amount is larger than 9223372036854775807 minor units.' },
-  DIRECTION_MISSING: { severity: 'error', message: 'An entry is neither credit nor debit; expected CRDT or DBIT in CdtDbtInd.' },
-  STATUS_MISSING: { severity: 'warning', message: 'An entry has no status (Sts) and does not count; a booked entry has BOOK.' },
-  DETAILS_WITHOUT_AMOUNT: {
-    severity: 'warning',
-    message: 'Transactions of an entry have no amounts; what the others leave counts as one row.',
-  },
-  DETAILS_MISSING: {
-    severity: 'warning',
-    message: 'An entry lists fewer transactions than it states; the rest of its amount counts as one row.',
-  },
-  DETAILS_CURRENCY: {
-    severity: 'warning',
-    message: 'The transactions are in another currency than their entry; the entry counts as one row with the booked amount.',
-  },
-  DETAILS_SUM: {
-    severity: 'warning',
-    message:
-      'The transactions of an entry do not add up to its amount and no charges explain the difference; the entry settles none of them.',
-  },
-  DETAILS_UNCLEAR: {
-    severity: 'error',
-    message:
-      'The transactions of an entry do not add up to its amount, and there are too many of them (10,000 or more) to set the entry aside.',
-  },
-  DETAIL_AMOUNT: {
-    severity: 'warning',
-    message:
-      'The only transaction of an entry has another amount than was booked and no charges explain the difference; the booked amount counts.',
-  },
-  NOTHING_TO_READ: { severity: 'warning', message: 'The file contains no instructions or entries.' },
-  STATEMENT_REPEATED: { severity: 'warning', message: 'The statement was supplied twice; the second one does not count.' },
-  STATEMENT_ID_REUSED: {
-    severity: 'warning',
-    message: 'Two statements have the same account, id and number but different entries; both count.',
-  },
-  STATEMENT_OVERLAP: {
-    severity: 'warning',
-    message:
-      'Two statements of one account show the same entries for a day, without bank references; they count once, and verdicts that rest on them are not final.',
-  },
-  STATEMENT_COPY: { severity: 'info', message: 'The statement is marked as a copy and its original was not supplied; it counts.' },
-} as const satisfies Record<string, { severity: ReadSeverity; message: string }>
+  MESSAGE_MISSING: errorRule('The file contains no message of the expected kind.'),
+  MESSAGE_OTHER: errorRule('The message is not of the kind that this input takes.'),
+  FORMAT_OTHER: errorRule('The file is not in the format that this input takes.'),
+  ELEMENT_REPEATED: errorRule('An element that may occur once occurs twice, so programs would read different values; remove one.'),
+  VALUE_SPLIT: errorRule('A comment or processing instruction is inside a value, so programs would read different values; remove it.'),
+  AMOUNT_MISSING: errorRule('An amount or its currency is missing; expected for example 604.00 with Ccy="EUR".'),
+  AMOUNT_UNREADABLE: errorRule('An amount is not a decimal number; write digits and a decimal point, for example 604.00.'),
+  AMOUNT_FRACTION: errorRule('An amount has more decimal places than its currency (EUR has 2, JPY has 0).'),
+  AMOUNT_RANGE: errorRule('An amount is larger than 9223372036854775807 minor units.'),
+  DIRECTION_MISSING: errorRule('An entry is neither credit nor debit; expected CRDT or DBIT in CdtDbtInd.'),
+  STATUS_MISSING: warningRule('An entry has no status (Sts) and does not count; a booked entry has BOOK.'),
+  DETAILS_WITHOUT_AMOUNT: warningRule('Transactions of an entry have no amounts; what the others leave counts as one row.'),
+  DETAILS_MISSING: warningRule('An entry lists fewer transactions than it states; the rest of its amount counts as one row.'),
+  DETAILS_CURRENCY: warningRule(
+    'The transactions are in another currency than their entry; the entry counts as one row with the booked amount.',
+  ),
+  DETAILS_SUM: warningRule(
+    'The transactions of an entry do not add up to its amount and no charges explain the difference; the entry settles none of them.',
+  ),
+  DETAILS_UNCLEAR: errorRule(
+    'The transactions of an entry do not add up to its amount, and there are too many of them (10,000 or more) to set the entry aside.',
+  ),
+  DETAIL_AMOUNT: warningRule(
+    'The only transaction of an entry has another amount than was booked and no charges explain the difference; the booked amount counts.',
+  ),
+  NOTHING_TO_READ: warningRule('The file contains no instructions or entries.'),
+  STATEMENT_REPEATED: warningRule('The statement was supplied twice; the second one does not count.'),
+  STATEMENT_ID_REUSED: warningRule('Two statements have the same account, id and number but different entries; both count.'),
+  STATEMENT_OVERLAP: warningRule(
+    'Two statements of one account show the same entries for a day, without bank references; they count once, and verdicts that rest on them are not final.',
+  ),
+  STATEMENT_COPY: infoRule('The statement is marked as a copy and its original was not supplied; it counts.'),
+} as const satisfies Record<string, RuleText>
 
-type ReadSeverity = 'error' | 'warning' | 'info'
 export type ReadCode = keyof typeof READ_FINDINGS
 
 /** A finding on a file. With an error no verdict is given at all: a partial result would look complete. */
 export interface ReadFinding {
   code: ReadCode | XmlFaultCode | NachaCode
-  severity: ReadSeverity
+  severity: NachaSeverity
   /** Index of the input file, from 0. */
   file: number
   line: number | null
