@@ -165,6 +165,24 @@ export function bandWithConcern(band: Band, concern: string | null): Band {
   return concern !== null && band === 'low' ? 'elevated' : band
 }
 
+/** Members of an answer with the band of a risk; `concern` is why a person must look at the name of the landlord, null for none. */
+export function bandAnswer(
+  { score, band: by_score, fired }: Risk<string>,
+  concern: string | null,
+  recommendations: Readonly<Record<Band, string>>,
+) {
+  const band = bandWithConcern(by_score, concern)
+  return {
+    risk_score: score,
+    band,
+    recommendation: concern === null ? recommendations[band] : `${concern} ${recommendations[band]}`,
+    flags: fired,
+    flags_fired: fired.length,
+    standard: TENANCY.standard,
+    policy_hash: TENANCY.policy_hash,
+  }
+}
+
 export function tenancyVerdict(score: number, { table } = TENANCY): TenancyVerdict {
   return bandOf(score, table.verdicts)
 }

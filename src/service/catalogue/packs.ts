@@ -49,6 +49,25 @@ export const LANDLORD_OUTPUT = {
   data_as_of: DATA_AS_OF,
 }
 
+/** Members of an answer with a band of risk. */
+export const BAND_OUTPUT = {
+  risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
+  band: z
+    .enum(['low', 'elevated', 'high', 'critical'])
+    .describe('0-19, 20-44, 45-69, 70-100; at least elevated with a name that a person must look at.'),
+  recommendation: z.string().describe('What to do.'),
+  flags: z
+    .array(
+      z.strictObject({
+        factor: z.string().describe('Name of the factor in the rule book.'),
+        points: z.int().min(0).max(100).describe('What it weighs.'),
+        reason: z.string().describe('Why it was found.'),
+      }),
+    )
+    .describe('The factors that were found; their points add up to the score.'),
+  flags_fired: z.int().min(0).max(100).describe('How many.'),
+}
+
 /** Phrases of its scope. */
 export const LANDLORD_SCOPE = {
   checked: 'the name of the landlord, if given, on the lists that names.lists states',

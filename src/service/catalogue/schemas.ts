@@ -130,15 +130,22 @@ export const NAMES_ANSWER = z
 /** Identifier or name as an input: any text, since the check says what is wrong with it. */
 export const IDENTIFIER = z.string().max(limits.identifier_chars)
 
+/** ISO 3166-1 alpha-2 code as an input, in either case. */
+export const COUNTRY_CODE = z
+  .string()
+  .max(2)
+  .regex(/^[A-Za-z]{2}$/)
+
+/** Members of an answer by which its rule book is known. */
+export const RULE_BOOK = {
+  standard: z.string().describe('The rule book.'),
+  policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+}
+
 /** Fields of a call that screens a name. */
 export const NAME_INPUT = {
   name: IDENTIFIER.optional().describe('Name of a person or organisation, in any order, Latin, Cyrillic, Greek, Arabic or Hebrew.'),
-  country: z
-    .string()
-    .max(2)
-    .regex(/^[A-Za-z]{2}$/)
-    .optional()
-    .describe('Country of the named, ISO 3166-1 alpha-2; another one lowers a score, and no more.'),
+  country: COUNTRY_CODE.optional().describe('Country of the named, ISO 3166-1 alpha-2; another one lowers a score, and no more.'),
   birth_date: z
     .string()
     .max(10)

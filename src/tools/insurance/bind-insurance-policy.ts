@@ -17,7 +17,7 @@ import {
 import { COVERAGE_TYPES, policyDigest, type PolicyBody, type Policy } from '../../pure/rulebooks/pol1.ts'
 import { toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
-import { ADDRESS, COVER, oneCoverAmount, SIGN, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
+import { ADDRESS, COVER, oneCoverAmount, SIGN, SOME_COVER_AMOUNT, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 const POL_DISCLAIMER =
   'This service is not an insurer, underwrites nothing, holds no money and has not vetted the underwriter. It attests that this record was made ' +
@@ -150,8 +150,7 @@ export default defineTool({
       .array(z.strictObject({ code: z.string().describe('Kind.'), message: z.string().describe('One sentence.') }))
       .describe('What should be known all the same.'),
     disclaimer: z.string().describe('What the service is not.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     evaluated_at: z.string().describe('Time of the answer.'),
   }),
   example: {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { coverageMinor, storedEntry, LISTING_NOTICE, POL, listedUnderwriter } from '../../pure/rulebooks/pol1-registry.ts'
 import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
+import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 /** The directory of underwriters that registered themselves. */
 export default defineTool({
@@ -50,8 +51,7 @@ export default defineTool({
       ),
     vetted: z.literal(false).describe('They are not vetted.'),
     notice: z.string().describe('What listing means.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     evaluated_at: z.string().describe('Time of the answer.'),
   }),
   example: { coverage_type: 'wire_fraud_bec_defense', min_coverage_usdc: 1000 },

@@ -14,7 +14,7 @@ import {
 } from '../../pure/rulebooks/pol1-registry.ts'
 import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
-import { ADDRESS, COVER, oneCoverAmount, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
+import { ADDRESS, COVER, oneCoverAmount, SOME_COVER_AMOUNT, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 /** The cheapest so many are listed. */
 const QUOTES_MAX = 100
@@ -67,8 +67,7 @@ export default defineTool({
       .describe('Whether the capitals of counterparty_address are those of EIP-55; null when none was given.'),
     vetted: z.literal(false).describe('The underwriters are not vetted.'),
     notice: z.string().describe('What listing means.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     evaluated_at: z.string().describe('Time of the answer.'),
   }),
   example: { amount_usdc: '25000', coverage_type: 'commercial_trade_credit', invoice_id: 'INV-2026-118' },

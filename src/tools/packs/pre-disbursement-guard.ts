@@ -20,7 +20,7 @@ import { namesAsOf } from '../../pure/screening/names-answer.ts'
 import type { RegistrationData } from '../../ports/registers.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
 import { BIRTH_DATE, nameConcern, PACK_VALUE, packInput, PAYEE_NAME, screenParty } from '../../service/catalogue/packs.ts'
-import { DATA_AS_OF, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'
+import { DATA_AS_OF, NAMES_ANSWER, RULE_BOOK, COUNTRY_CODE } from '../../service/catalogue/schemas.ts'
 
 const CHECK = z.record(z.string(), z.unknown()).nullable()
 const ADDRESS_CHARS = 1_000
@@ -76,12 +76,7 @@ export default defineTool({
       recipient_iban: PACK_VALUE.describe('The account to be paid.'),
       payee_name: PAYEE_NAME,
       vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
-      declared_country: z
-        .string()
-        .max(2)
-        .regex(/^[A-Za-z]{2}$/)
-        .optional()
-        .describe('Country that the payee claims; ISO 3166-1 alpha-2.'),
+      declared_country: COUNTRY_CODE.optional().describe('Country that the payee claims; ISO 3166-1 alpha-2.'),
       company_number: PACK_VALUE.describe('UK company number; judged when the declared country is GB or absent.'),
       lei: PACK_VALUE.describe('LEI; Legal Entity Identifier.'),
       vat_number: PACK_VALUE.describe('VAT number; judged for the EU, XI, GB, CH and NO, or when no country is declared.'),
@@ -137,8 +132,7 @@ export default defineTool({
       })
       .describe('The checks of the identifiers.'),
     names: NAMES_ANSWER.describe('Screening of the payee’s name, as ofac-sdn-check answers; null if none was given.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     evaluated_at: z.string().describe('Time of the answer, from which ages are counted.'),
     data_as_of: DATA_AS_OF,
   }),

@@ -1,7 +1,16 @@
 import { z } from 'zod'
-import { bandWithConcern, listingRisk, TENANCY, TENANCY_HEADLINES, type Band } from '../../pure/rulebooks/tenancy.ts'
+import { bandAnswer, listingRisk, TENANCY_HEADLINES, type Band } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { answerWithName, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern, packInput } from '../../service/catalogue/packs.ts'
+import {
+  answerWithName,
+  BAND_OUTPUT,
+  LANDLORD_INPUT,
+  LANDLORD_OUTPUT,
+  LANDLORD_SCOPE,
+  nameConcern,
+  packInput,
+} from '../../service/catalogue/packs.ts'
+import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 const RECOMMENDATIONS: Readonly<Record<Band, string>> = {
   low: 'Little speaks against the listing. View the place and see the contract before you pay.',
@@ -46,40 +55,16 @@ export default defineTool({
   sources: ['clock', 'screening'],
   input: INPUT,
   output: z.strictObject({
-    risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
-    band: z
-      .enum(['low', 'elevated', 'high', 'critical'])
-      .describe('0-19, 20-44, 45-69, 70-100; at least elevated with a name that a person must look at.'),
-    recommendation: z.string().describe('What to do.'),
-    flags: z
-      .array(
-        z.strictObject({
-          factor: z.string().describe('Name of the factor in the rule book.'),
-          points: z.int().min(0).max(100).describe('What it weighs.'),
-          reason: z.string().describe('Why it was found.'),
-        }),
-      )
-      .describe('The factors that were found; their points add up to the score.'),
-    flags_fired: z.int().min(0).max(100).describe('How many.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...BAND_OUTPUT,
+    ...RULE_BOOK,
     ...LANDLORD_OUTPUT,
   }),
   example: { payment_irreversible: true, no_in_person_viewing: true, price_below_market_pct: 38 },
   run(asked, sources) {
     const { landlord_name: name, country, birth_date, ...signals } = asked
     return answerWithName({ name, country, birth_date }, sources, (names) => {
-      const { score, band: by_score, fired } = listingRisk(signals)
-      const concern = nameConcern(names)
-      const band = bandWithConcern(by_score, concern)
       return {
-        risk_score: score,
-        band,
-        recommendation: concern === null ? RECOMMENDATIONS[band] : `${concern} ${RECOMMENDATIONS[band]}`,
-        flags: fired,
-        flags_fired: fired.length,
-        standard: TENANCY.standard,
-        policy_hash: TENANCY.policy_hash,
+        ...bandAnswer(listingRisk(signals), nameConcern(names), RECOMMENDATIONS),
         data_as_of: {},
       }
     })

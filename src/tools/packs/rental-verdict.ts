@@ -19,7 +19,7 @@ import {
 } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { answerWithName, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern } from '../../service/catalogue/packs.ts'
-import { IDENTIFIER } from '../../service/catalogue/schemas.ts'
+import { IDENTIFIER, RULE_BOOK, COUNTRY_CODE } from '../../service/catalogue/schemas.ts'
 
 const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
   PROCEED: 'Nothing grave was found. See the place and the contract before you pay.',
@@ -64,12 +64,7 @@ export default defineTool({
   sources: ['clock', 'screening'],
   input: z.strictObject({
     deposit_iban: IDENTIFIER.describe('The account that the deposit is asked to.'),
-    property_country: z
-      .string()
-      .max(2)
-      .regex(/^[A-Za-z]{2}$/)
-      .optional()
-      .describe('Country of the property; ISO 3166-1 alpha-2.'),
+    property_country: COUNTRY_CODE.optional().describe('Country of the property; ISO 3166-1 alpha-2.'),
     deposit_before_viewing: SIGNAL.describe('Whether the deposit is asked before a viewing.'),
     landlord_lei: IDENTIFIER.optional().describe('LEI of the landlord; Legal Entity Identifier of 20 characters.'),
     landlord_company_no: IDENTIFIER.optional().describe('UK company number of the landlord.'),
@@ -111,8 +106,7 @@ export default defineTool({
         landlord_company_no: CHECK.nullable().describe('As company-number-format answers, or null.'),
       })
       .describe('The checks of the identifiers.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     ...LANDLORD_OUTPUT,
   }),
   example: { deposit_iban: 'GB82 WEST 1234 5698 7654 32', property_country: 'GB', landlord_company_no: '00000006', urgency_pressure: true },

@@ -11,6 +11,7 @@ import {
   type EdgeFault,
 } from '../../pure/rulebooks/aci1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 const EDGES_MAX = 32
 const SUBJECT_CHARS = 69
@@ -123,8 +124,7 @@ export default defineTool({
     next_tier_requirements: z.array(z.strictObject(GATE)).describe('What the next tier still needs.'),
     policy_notice: z.string().describe('How far the grade reaches.'),
     receipt_digest: z.null().describe('Always null: the receipt that covers this result is a separate member of the answer.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     evaluated_at: z.string().describe('Time of the answer, against which edges expire.'),
   }),
   example: {

@@ -21,7 +21,7 @@ import {
 } from '../../pure/rulebooks/assured.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
-import { ASSURED_ASKED, SIGN } from '../../service/catalogue/schemas.ts'
+import { ASSURED_ASKED, SIGN, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELD = z.string().max(limits.receipt_field_chars)
@@ -117,8 +117,7 @@ export default defineTool({
       .describe('As it is stored; null when refused.'),
     premium_notice: z.string().describe('When the premium is paid.'),
     terms_notice: z.string().describe('What the terms are.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     evaluated_at: z.string().describe('Time of the answer.'),
   }),
   example: {

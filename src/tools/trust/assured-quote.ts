@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ASSURED, quoteAssured, RAILS, SETTLING_EVIDENCE, type AssuredRequest, type AssuredOffer } from '../../pure/rulebooks/assured.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { ASSURED_ASKED } from '../../service/catalogue/schemas.ts'
+import { ASSURED_ASKED, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 const BPS = z.int().min(0).max(10_000)
 
@@ -49,8 +49,7 @@ export default defineTool({
     remedy: z.literal('verdict_only').describe('What a dispute yields.'),
     premium_notice: z.string().describe('When the premium is paid.'),
     terms_notice: z.string().describe('What the terms are.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
   }),
   example: { notional_minor: '50000000000', rail: 'crypto', counterparty_tier: 'T2' },
   run(asked) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createCommitment, CSP1, CSP1_CODES, type Csp1Code } from '../../pure/rulebooks/csp1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const CODES = Object.keys(CSP1_CODES) as [Csp1Code, ...Csp1Code[]]
@@ -77,8 +78,7 @@ export default defineTool({
       .describe('Arguments of the ERC-5564 announcement, or null.'),
     linkable_by_service: z.boolean().describe('True when this service derived the address and so could link the payment.'),
     notice: z.string().describe('What follows from that.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
   }),
   example: {
     invoice_object: {

@@ -19,7 +19,7 @@ import {
   type DipVerdict,
 } from '../../pure/rulebooks/dip1.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
-import { SIGN } from '../../service/catalogue/schemas.ts'
+import { SIGN, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -145,8 +145,7 @@ export default defineTool({
       .describe('Of the assured record of this receipt; null without one.'),
     window_ends_at: z.string().describe('Last moment to file.'),
     filed_at: z.string().describe('When this dispute was first filed; the time of the answer where nothing is kept.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
     rulebook_hash: z.string().describe('The same by another name.'),
     evaluated_at: z.string().describe('Time of the answer.'),
   }),

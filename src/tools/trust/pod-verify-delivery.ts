@@ -4,6 +4,7 @@ import { printableExcerpt } from '../../pure/documents/json-schema/json.ts'
 import { POD1_CODES, POD1_ROLES_MAX, POD1_WARNINGS, type Pod1Code } from '../../pure/rulebooks/pod1-table.ts'
 import { verifyDelivery } from '../../pure/rulebooks/pod1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 const CODES = Object.keys(POD1_CODES) as [Pod1Code, ...Pod1Code[]]
 
@@ -173,8 +174,7 @@ export default defineTool({
     next_last_seen_counter: INTEGER.nullable().describe('Keep it as last_seen_counter; null unless verified.'),
     mandate_hash: z.string().nullable().describe('keccak-256 of the RFC 8785 text of the mandate.'),
     warnings: z.array(z.strictObject({ code: z.string(), message: z.string() })).describe('What the verdict does not cover.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
   }),
   example: EXAMPLE,
   run({ mandate, attestation, last_seen_counter }, { crypto }) {

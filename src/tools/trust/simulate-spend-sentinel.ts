@@ -3,6 +3,7 @@ import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { ruleBook } from '../../pure/rulebooks/rule-book.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 /** Invented addresses: one that the envelope allows, and one that a planted instruction names. */
 const PAYEE = `0x${'11'.repeat(20)}`
@@ -212,8 +213,7 @@ export default defineTool({
       .describe('Counts of the steps.'),
     simulated: z.literal(true).describe('This is a simulation.'),
     is_synthetic: z.literal(true).describe('All of it is invented.'),
-    standard: z.string().describe('The rule book.'),
-    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    ...RULE_BOOK,
   }),
   example: { scenario: 'provable' },
   run({ scenario = 'injection' }) {
