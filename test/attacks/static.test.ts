@@ -132,7 +132,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'surfaces/insurance/endpoints.ts': { documents: 'goes with its page' },
   'surfaces/endpoint.ts': { COMPONENTS: 'named in the source', guards: 'rates that endpoints name' },
   'surfaces/mcp/routes.ts': { known: 'goes with the list', exchanges: 'goes with its request' },
-  'surfaces/mcp/list-schemas.ts': { counts: 'here' },
+  'surfaces/mcp/tool-list.ts': { counts: 'here' },
   'surfaces/pages/assets.ts': { files: 'our own files' },
   'surfaces/pages/browser-modules.ts': { graph: 'our own files' },
   'surfaces/pages/html.ts': { templates: 'our own templates' },

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { sampleText, type SampleKind } from '../../src/surfaces/pages/components/sample-text.ts'
+import { sampleText, type SampleKind } from '../../src/surfaces/pages/components/samples.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 

@@ -1,30 +1,40 @@
 import type { Context, Hono } from 'hono'
-import { openApiDocument } from '../openapi.ts'
-import { llmsText } from '../../service/catalogue/text.ts'
-import type { AppDeps } from '../deps.ts'
-import { type Env, wantsPage } from '../http/reply.ts'
 import { once } from '../../pure/once.ts'
-import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from '../http/document.ts'
+import { llmsText, modeMark } from '../../service/catalogue/text.ts'
 import {
-  runExamples,
-  type Examples,
-  PROBLEM_CODES,
-  problemEntry,
-  x402Errors,
-  x402Manifest,
-  x402Schema,
-  mcpManifest,
-  serverJson,
+  CHANNEL_PROBLEMS,
+  CREDIT_PROBLEMS,
+  INVOICE_PROBLEMS,
+  PAYMENT_PROBLEMS,
+  SETTLEMENT_PROBLEMS,
+  WEBHOOK_PROBLEMS,
+} from '../../service/payment-problems.ts'
+import type { PricesNow } from '../../service/payments/price-book.ts'
+import { LOG_PROBLEMS, PROBLEMS, type ProblemCode } from '../../service/problems.ts'
+import type { AppDeps } from '../deps.ts'
+import { pricesNow } from '../health.ts'
+import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from '../http/document.ts'
+import { wantsPage, type Env } from '../http/reply.ts'
+import { openApiDocument } from '../openapi.ts'
+import { html } from '../pages/html.ts'
+import { HTML_TYPE, layout, PAGE_HEADERS } from '../pages/layout.ts'
+import { pricedPage, storedPage } from '../pages/priced.ts'
+import {
   didDocument,
-  receiptSpec,
   homeIndex,
   homePage,
   llmsFullText,
+  mcpManifest,
+  PROBLEM_CODES,
+  problemEntry,
+  receiptSpec,
+  runExamples,
+  serverJson,
+  x402Errors,
+  x402Manifest,
+  x402Schema,
+  type Examples,
 } from './documents.ts'
-import { HTML_TYPE, PAGE_HEADERS, problemPage, problemsPage } from './problem-pages.ts'
-import { pricedPage, storedPage } from '../pages/priced.ts'
-import type { PricesNow } from '../../service/payments/price-book.ts'
-import { pricesNow } from '../health.ts'
 
 const TEXT_TYPE = 'text/plain; charset=utf-8'
 
@@ -101,7 +111,69 @@ const VARY = { vary: 'Accept' }
 
 /** One resource in two forms: HTML if the client prefers it, otherwise JSON. */
 function negotiated(value: () => unknown, page: () => string): Negotiated {
-  const json = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), VARY))
-  const html = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...VARY }))
-  return (context) => (wantsPage(context) ? html() : json())
+  const document = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), VARY))
+  const shown = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...VARY }))
+  return (context) => (wantsPage(context) ? shown() : document())
+}
+
+/** `/problems`: every error code, by HTTP status. */
+function problemsPage(deps: AppDeps, codes: readonly ProblemCode[]): string {
+  const statuses = Map.groupBy(codes, (code) => PROBLEMS[code].status)
+  const main = html`<div class="lead">
+      <h1>Problems</h1>
+      <p>
+        Every error is an RFC 9457 document with one of these stable codes. See
+        <a href="/docs/errors">how to handle errors</a>.
+      </p>
+    </div>
+    ${[...statuses]
+      .toSorted(([a], [b]) => a - b)
+      .map(
+        ([status, list]) => html`<section aria-labelledby="status-${status}">
+          <h2 id="status-${status}">HTTP ${status}</h2>
+          <dl class="links">
+            ${list.map(
+              (code) => html`<div>
+                <dt><a href="/problems/${code}"><code>${code}</code></a></dt>
+                <dd>${PROBLEMS[code].title}</dd>
+              </div>`,
+            )}
+          </dl>
+        </section>`,
+      )}`
+  return layout({ title: 'Problems · assay', mark: modeMark(deps), main })
+}
+
+const CAUSES = { caller: 'The request', service: 'This service', source: 'A data source that the tool reads' } as const
+
+/** Guides that say what to do, with the problems that they are about. */
+const GUIDES = [
+  {
+    about: { ...PAYMENT_PROBLEMS, ...SETTLEMENT_PROBLEMS, ...CHANNEL_PROBLEMS, ...CREDIT_PROBLEMS },
+    path: '/docs/payment',
+    title: 'How to pay for a call',
+  },
+  { about: INVOICE_PROBLEMS, path: '/docs/invoices', title: 'How invoices work' },
+  { about: WEBHOOK_PROBLEMS, path: '/docs/webhooks', title: 'How webhooks work' },
+  { about: LOG_PROBLEMS, path: '/docs/receipts', title: 'How receipts work' },
+  { about: {}, path: '/docs/errors', title: 'How to handle errors' },
+] as const
+
+/** `/problems/{code}`: what it means, whose fault it is, what to do. */
+function problemPage(deps: AppDeps, code: ProblemCode): string {
+  const { status, title, description, retryable, phase, fault } = PROBLEMS[code]
+  const guide = GUIDES.find(({ about }) => Object.hasOwn(about, code)) ?? GUIDES[4]
+  const main = html`<div class="lead">
+      <p class="crumb"><a href="/problems">Problems</a> · HTTP ${status}</p>
+      <h1>${title}</h1>
+      <p>${description}</p>
+      <p><a href=${guide.path}>${guide.title}</a></p>
+    </div>
+    <dl class="terms">
+      <div><dt>Code</dt><dd><code>${code}</code></dd></div>
+      <div><dt>Cause</dt><dd>${CAUSES[fault]}</dd></div>
+      <div><dt>Phase</dt><dd>${phase}</dd></div>
+      <div><dt>Retry</dt><dd>${retryable ? 'The same request may succeed later' : 'No: the same request will fail again'}</dd></div>
+    </dl>`
+  return layout({ title: `${code}: ${title}`, mark: modeMark(deps), main })
 }

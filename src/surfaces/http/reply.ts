@@ -1,9 +1,9 @@
-import type { AllowanceState } from '../../service/payments/allowance.ts'
-import { limits } from '../../service/limits.ts'
-import { PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
-import type { BodyAccount } from '../../service/admission/bodies.ts'
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
+import type { BodyAccount } from '../../service/admission/bodies.ts'
+import { limits } from '../../service/limits.ts'
+import type { AllowanceState } from '../../service/payments/allowance.ts'
+import { problemBody, PROBLEMS, type Problem } from '../../service/problems.ts'
 
 /** Response independent of the transport. */
 export interface Reply {
@@ -138,4 +138,14 @@ function bestMatch(form: string, ranges: readonly AcceptRange[]): { weight: numb
     if (found !== undefined) return { weight: found.q, closeness: found.q === 0 ? 0 : closeness }
   }
   return { weight: 0, closeness: 0 }
+}
+
+/** Bytes of a response that count as one turn in the queue. */
+const TURN_BYTES = 65_536
+
+/** Waits in the queue in proportion to the length of the response, because writing a long one takes as long as several short ones. */
+export async function afterTurns(answer: Response, turn: () => Promise<unknown>): Promise<Response> {
+  const bytes = Number(answer.headers.get('content-length'))
+  for (let written = TURN_BYTES; written < bytes; written += TURN_BYTES) await turn()
+  return answer
 }

@@ -1,47 +1,46 @@
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  isJsonContentType,
+  isLegacyRequest,
+  SERVER_INFO_META_KEY,
+  WebStandardStreamableHTTPServerTransport,
+  type Implementation,
+  type InboundClassificationOutcome,
+  type Server,
+  type Tool as ListedTool,
+} from '@modelcontextprotocol/server'
+import type { Context, Hono } from 'hono'
+import { isObject } from '../../pure/is-object.ts'
+import { once } from '../../pure/once.ts'
+import { isSigned, type InstrumentedCalls, type ServeCall } from '../../service/calls/instrumented-call.ts'
 import { limits } from '../../service/limits.ts'
+import type { Preflight } from '../../service/preflight/preflight.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
-import { type PreflightService, isLargePreflight, isPreflight, PREFLIGHT_MESSAGES, preflightMessage } from '../preflight/serve.ts'
-import { paymentsIn } from '../rest.ts'
+import { bodyOfRequest } from '../http/body.ts'
+import { isLarge, readInThread } from '../http/read-in-thread.ts'
+import { afterTurns, type Env } from '../http/reply.ts'
+import { createMessageReader, TOOLS_CALL, type Message, type MessageRead } from '../json-rpc.ts'
 import { largeMessageResponse, refuseLargeMessage } from '../large-message.ts'
-import { createMessageReader, type Message, type MessageRead, TOOLS_CALL } from '../json-rpc.ts'
+import { mcpPaymentRenderer } from '../payment.ts'
+import { isLargePreflight, isPreflight, PREFLIGHT_MESSAGES, preflightMessage, type PreflightService } from '../preflight/serve.ts'
+import { paymentsIn } from '../rest.ts'
+import { createGuard, refusalResponse, rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
 import {
-  contentText,
-  hasCredential,
   callTool,
-  type McpExchange,
-  type ToolCalls,
+  contentText,
   createToolServer,
+  HANDSHAKE_VERSIONS,
+  hasCredential,
   serviceInstructions,
   STATELESS_VERSION,
   type CallParams,
+  type McpExchange,
   type ResultMeta,
+  type ToolCalls,
   type ToolReply,
-  HANDSHAKE_VERSIONS,
 } from './tool-call.ts'
-import { isObject } from '../../pure/is-object.ts'
-import type { Preflight } from '../../service/preflight/preflight.ts'
-import { createGuard, rpcErrorOf, rpcErrorResponse, refusalResponse } from './rpc-error.ts'
-import {
-  isJsonContentType,
-  createMcpHandler,
-  isLegacyRequest,
-  WebStandardStreamableHTTPServerTransport,
-  type Implementation,
-  type Server,
-  type Tool as ListedTool,
-  classifyInboundRequest,
-  SERVER_INFO_META_KEY,
-  type InboundClassificationOutcome,
-} from '@modelcontextprotocol/server'
-import type { Context, Hono } from 'hono'
-import { isSigned, type InstrumentedCalls, type ServeCall } from '../../service/calls/instrumented-call.ts'
-import { mcpPaymentRenderer } from '../payment.ts'
-import { once } from '../../pure/once.ts'
-import type { Env } from '../http/reply.ts'
-import { bodyOfRequest } from '../http/body.ts'
-import { afterTurns } from '../http/in-turns.ts'
-import { isLarge, readInThread } from '../http/read-in-thread.ts'
 import { CALL_TOOL, createViews, SHORT_FORMS } from './tool-list.ts'
 
 /** Decision about a message beyond the unpaid limit; `short` if none was needed. */

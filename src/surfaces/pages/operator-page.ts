@@ -1,14 +1,14 @@
-import { ageState } from '../../pure/datasets/table.ts'
 import { renderToString } from 'preact-render-to-string'
+import { ageState } from '../../pure/datasets/table.ts'
 import { csvText } from '../../pure/documents/csv-cell.ts'
 import { durationText } from '../../pure/duration-text.ts'
-import { type Currency, currencyOf } from '../../pure/networks.ts'
+import { currencyOf, type Currency } from '../../pure/networks.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
 import type { DayReport, Money, OperatorReport, ToolReport } from '../../service/telemetry/operator-report.ts'
 import { assetPath } from './assets.ts'
 import { SmallVerdict } from './components/verdict.ts'
 import { html } from './html.ts'
-import { MarkSprite } from './marks.ts'
+import { MarkSprite } from './layout.ts'
 
 /** The operator page: rendered on the server, without a script, on the operator port alone. */
 

@@ -15,7 +15,6 @@ import {
 import { problem, PROBLEMS, type ProblemCode } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from '../http/document.ts'
-import { HTML_TYPE, PAGE_HEADERS } from '../discovery/problem-pages.ts'
 import { component, endpointsOf, named, problemsOf, endpointPaths, endpointSchemas, type DescribedEndpoint } from '../endpoint.ts'
 import { bodyOfRequest, type BodyRead, readBody } from '../http/body.ts'
 import { jsonReply, wantsPage } from '../http/reply.ts'
@@ -25,7 +24,7 @@ import { modeMark, type Deployment } from '../../service/catalogue/text.ts'
 import { JSON_SCHEMA_DIALECT, problemSchema } from '../../service/catalogue/wire-schemas.ts'
 import { html } from '../pages/html.ts'
 import { PREFLIGHT_STATEMENT } from '../../pure/protocols/check.ts'
-import { layout, type Markup } from '../pages/layout.ts'
+import { HTML_TYPE, layout, PAGE_HEADERS, type Markup } from '../pages/layout.ts'
 
 /** Preflight checks and their published rules. */
 export interface PreflightRoom {

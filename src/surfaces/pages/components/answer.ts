@@ -17,7 +17,7 @@ import {
 import { checkHeadline, headlineReader } from '../../../service/catalogue/headlines.ts'
 import { html } from '../html.ts'
 import { FactTables, KeyFacts, ListTable } from './facts.ts'
-import { Seal } from './seal.ts'
+import { Seal } from './receipt-proof.ts'
 import { Tabs } from './tabs.ts'
 import { ScopeLine, SmallVerdict, Verdict } from './verdict.ts'
 

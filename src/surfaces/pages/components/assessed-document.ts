@@ -10,8 +10,7 @@ import type { AssessedDocument, PolicyAssessment, ReceiptAssessment } from '../c
 import type { ReceiptInput } from '../client/verify/documents.ts'
 import { html } from '../html.ts'
 import { FactTables } from './facts.ts'
-import { amountText, timeText } from './receipt-proof.ts'
-import { Seal } from './seal.ts'
+import { amountText, Seal, timeText } from './receipt-proof.ts'
 import { SmallVerdict, Verdict } from './verdict.ts'
 
 /** Headline rules by tool, for tools that have their own. */

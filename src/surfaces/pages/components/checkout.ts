@@ -6,8 +6,8 @@ import type { Checkout, CheckoutParts, Phase, Screen, Trace } from '../client/pa
 import type { Fault, PayMessages } from '../client/pay/faults.ts'
 import { follow, type Live } from '../client/pay/live.ts'
 import {
-  INVOICE_MARKS,
   hasKeptPayment,
+  INVOICE_MARKS,
   isPayable,
   readRecord,
   usdc,
@@ -17,8 +17,19 @@ import {
 } from '../client/pay/record.ts'
 import { discoverWallets, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
-import { BackToShop, DeveloperDetails, PayMerchant, PayPdf, PayPurpose, PayTerms, type InvoiceDetails } from './pay-details.ts'
-import { PayLocaleContext, PayTime, usePayLocale, usePayText } from './pay-texts.ts'
+import {
+  BackToShop,
+  DeveloperDetails,
+  PayLocaleContext,
+  PayMerchant,
+  PayPdf,
+  PayPurpose,
+  PayTerms,
+  PayTime,
+  usePayLocale,
+  usePayText,
+  type InvoiceDetails,
+} from './pay-details.ts'
 import { chainText, HashForm, WaysToPay, type PaySetting } from './pay-ways.ts'
 import { MarkShape } from './verdict.ts'
 

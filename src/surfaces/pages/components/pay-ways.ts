@@ -1,12 +1,12 @@
 import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Phase, Screen } from '../client/pay/checkout.ts'
 import { requestObject } from '../client/json-request.ts'
+import type { Phase, Screen } from '../client/pay/checkout.ts'
 import { requestFault } from '../client/pay/faults.ts'
 import { chainName, isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
 import { initials, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
-import { CopyButton, usePayLocale, usePayText } from './pay-texts.ts'
+import { CopyButton, usePayLocale, usePayText } from './pay-details.ts'
 
 /** Facts of the deployment and the invoice that do not change while the page is open. */
 export interface PaySetting {

@@ -2,8 +2,14 @@ import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isObject } from '../../../pure/is-object.ts'
 import { showAllowance } from '../client/allowance.ts'
-import { sideOf } from '../client/reconcile/file-kind.ts'
-import { FILE_SIDES, type FileSide, type ReadProgress, type ReconcileSummary, type RunResult } from '../client/reconcile/messages.ts'
+import {
+  FILE_SIDES,
+  sideOf,
+  type FileSide,
+  type ReadProgress,
+  type ReconcileSummary,
+  type RunResult,
+} from '../client/reconcile/messages.ts'
 import { WorkerClient } from '../client/reconcile/worker-client.ts'
 import { html } from '../html.ts'
 import { storeReceipt } from './my-receipts.ts'

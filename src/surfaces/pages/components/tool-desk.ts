@@ -10,8 +10,7 @@ import { FieldRow, type FormField } from './form-fields.ts'
 import { MyReceipts, storeReceipt } from './my-receipts.ts'
 import { PayPanel, type PaymentWays } from './pay-panel.ts'
 import { NoAnswer, ProblemView } from './problem.ts'
-import type { SampleTarget } from './sample-text.ts'
-import type { SamplesProps } from './samples.ts'
+import type { SamplesProps, SampleTarget } from './samples.ts'
 import { sendUntilSettled, type CallReply } from './send-call.ts'
 
 export interface ToolDeskProps {

@@ -24,8 +24,8 @@ import {
   verdictRowJson,
 } from '../../../../pure/documents/reconcile/report-rows.ts'
 import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
-import { documentKind } from './file-kind.ts'
 import {
+  documentKind,
   ROW_BLOCK,
   type CurrentTable,
   type ExportFormat,
