@@ -1,10 +1,17 @@
 import { z } from 'zod'
-import { isSigningKind, signingKindDocument, signingKindList } from '../pure/signing/kinds.ts'
+import { isSigningKind, signingKindDocument } from '../pure/signing/kinds.ts'
 import { SIGNING_KINDS } from '../pure/signing/sign-request.ts'
 import { problem } from '../service/problems.ts'
 import type { AppDeps } from './deps.ts'
 import { anyObject, endpointsOf } from './endpoint.ts'
 import { jsonReply } from './http/reply.ts'
+
+/** The kinds with their titles. */
+function signingKindList(origin: string) {
+  return Object.entries(SIGNING_KINDS).map(([kind, { title, signer, contract_wallets }]) => {
+    return { kind, title, signer, contract_wallets, url: `${origin}/v1/signing/${kind}` }
+  })
+}
 
 const defineEndpoint = endpointsOf<Pick<AppDeps, 'origins'>>()
 

@@ -234,22 +234,3 @@ export function listDocumentTypes({ types, uncovered = [] }: Pick<Protocol, 'typ
 export function isJsonRpcRequest(document: JsonCursor): boolean {
   return document.has('jsonrpc') && document.has('method') && !document.has('result') && !document.has('error')
 }
-
-/** The oldest and the newest version that a rule is about, by its own bounds and by the types that it is about. */
-export function versionsOfRule(
-  protocol: Pick<Protocol, 'versions' | 'spans'>,
-  { types, since, until }: RuleDescription,
-): Required<VersionSpan> {
-  const { versions, spans = {} } = protocol
-  const [newest = ''] = versions
-  const oldest = versions.at(-1) ?? newest
-  const age = (version: string) => versions.indexOf(version)
-  const starts = types?.map((type) => spans[type]?.since ?? oldest) ?? []
-  const ends = types?.map((type) => spans[type]?.until ?? newest) ?? []
-  const first = starts.length === 0 ? oldest : starts.reduce((one, other) => (age(one) >= age(other) ? one : other))
-  const last = ends.length === 0 ? newest : ends.reduce((one, other) => (age(one) <= age(other) ? one : other))
-  return {
-    since: since !== undefined && age(since) < age(first) ? since : first,
-    until: until !== undefined && age(until) > age(last) ? until : last,
-  }
-}

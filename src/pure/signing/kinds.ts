@@ -253,13 +253,6 @@ export function signingKindDocument(kind: SigningKind, origin: string) {
   }
 }
 
-/** The kinds with their titles. */
-export function signingKindList(origin: string) {
-  return Object.entries(SIGNING_KINDS).map(([kind, { title, signer, contract_wallets }]) => {
-    return { kind, title, signer, contract_wallets, url: `${origin}/v1/signing/${kind}` }
-  })
-}
-
 export function isSigningKind(kind: string): kind is SigningKind {
   return Object.hasOwn(SIGNING_KINDS, kind)
 }

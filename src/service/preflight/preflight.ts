@@ -10,12 +10,31 @@ import {
   type ProtocolId,
   type RuleDescription,
   listDocumentTypes,
-  versionsOfRule,
+  type VersionSpan,
 } from '../../pure/protocols/protocol.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../catalogue/decode.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'
 import { COMMON_RULES } from '../../pure/protocols/common-rules.ts'
+
+/** The oldest and the newest version that a rule is about, by its own bounds and by the types that it is about. */
+export function versionsOfRule(
+  protocol: Pick<Protocol, 'versions' | 'spans'>,
+  { types, since, until }: RuleDescription,
+): Required<VersionSpan> {
+  const { versions, spans = {} } = protocol
+  const [newest = ''] = versions
+  const oldest = versions.at(-1) ?? newest
+  const age = (version: string) => versions.indexOf(version)
+  const starts = types?.map((type) => spans[type]?.since ?? oldest) ?? []
+  const ends = types?.map((type) => spans[type]?.until ?? newest) ?? []
+  const first = starts.length === 0 ? oldest : starts.reduce((one, other) => (age(one) >= age(other) ? one : other))
+  const last = ends.length === 0 ? newest : ends.reduce((one, other) => (age(one) <= age(other) ? one : other))
+  return {
+    since: since !== undefined && age(since) < age(first) ? since : first,
+    until: until !== undefined && age(until) > age(last) ? until : last,
+  }
+}
 
 /** A body that was read, with the numbers in it as they were written. */
 export interface ReadValue {
