@@ -25,6 +25,7 @@ import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { readKeyList, type KeyList } from '../receipts/keys.ts'
 import { valueHash } from '../receipts/receipt.ts'
 import { verifyReceipt, type ReceiptVerdict } from '../receipts/verify.ts'
+import { pointerStep } from '../documents/json-schema/json.ts'
 import { namedDatasets, type AuditBundle, type BundledDataset, type BundledLog, type NamedDataset } from './bundle.ts'
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
@@ -460,13 +461,8 @@ function divide(parts: readonly Part[]): Part[] {
   return parts.flatMap((part): Part[] => {
     const [pointer, value] = part
     const members = Array.isArray(value) || isObject(value) ? Object.entries(value) : []
-    return members.length === 0 ? [part] : members.map(([name, one]): Part => [`${pointer}/${escaped(name)}`, one])
+    return members.length === 0 ? [part] : members.map(([name, one]): Part => [pointer + pointerStep(name), one])
   })
-}
-
-/** Member name in a JSON pointer (RFC 6901). */
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** SHA-256 of the RFC 8785 text of each part. Throws `CanonicalError` for a value that is not JSON. */

@@ -1,3 +1,5 @@
+import { pointerStep } from '../documents/json-schema/json.ts'
+
 /** Cursors: a value of a document together with its position, so that every finding has its JSON pointer. */
 
 /**
@@ -153,7 +155,7 @@ export class JsonCursor {
     if (host !== null) return host.path()
     let path = ''
     for (const cursor of line.toReversed()) {
-      const step = pointerStep(cursor)
+      const step = cursor.parent === null ? '' : pointerStep(cursor.key)
       if (path.length + step.length > POINTER_CHARS) break
       path += step
     }
@@ -166,11 +168,6 @@ export class JsonCursor {
     if (Array.isArray(this.parent.value)) return `Item ${this.key}`
     return /^[\w.$@-]{1,64}$/.test(this.key) ? this.key : 'This member'
   }
-}
-
-/** One step of a pointer; empty for the root. */
-function pointerStep({ parent, key }: JsonCursor): string {
-  return parent === null ? '' : `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /** Returns whether a text is a marker for a value that was removed before the document was sent. */

@@ -99,7 +99,7 @@ export function decode<Schema extends z.ZodObject>(schema: Schema, value: unknow
 const MAX_ERRORS = 20
 
 function explain(issue: z.core.$ZodIssue, fields: string[], part: DecodedPart): ProblemError[] {
-  const pointer = part.pointer + issue.path.map((step) => `/${pointerStep(String(step))}`).join('')
+  const pointer = part.pointer + issue.path.map((step) => `/${safeName(String(step))}`).join('')
   const at = issue.path.length === 0 ? part.name : `The field "${issue.path.map((step) => safeName(String(step))).join('.')}"`
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -190,16 +190,12 @@ function unknownField(pointer: string, key: string, known: readonly string[]): P
   const near = nearestName(key, known)
   const hint = near === null ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`
   const message = `The field "${safeName(key)}" is not known here.${known.length === 0 ? '' : ` ${hint}`}`
-  return { pointer: `${pointer}/${pointerStep(key)}`, code: 'unknown_field', message }
+  return { pointer: `${pointer}/${safeName(key)}`, code: 'unknown_field', message }
 }
 
 /** A field name is text of the caller too: a message repeats it only when it is short and plain. */
 function safeName(name: string): string {
   return /^[\w-]{1,64}$/.test(name) ? name : '…'
-}
-
-function pointerStep(name: string): string {
-  return safeName(name).replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 const KINDS: Readonly<Record<string, string>> = { record: 'an object', int: 'an integer', null: 'null' }

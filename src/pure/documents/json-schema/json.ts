@@ -7,8 +7,9 @@ export function ownMember(record: JsonRecord, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-export function ownMembers(record: JsonRecord): [string, unknown][] {
-  return Object.entries(record)
+/** One step of a JSON pointer (RFC 6901), with its slash. */
+export function pointerStep(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 export type JsonBoundsFault = 'too_deep' | 'too_large' | 'not_json'

@@ -1,5 +1,5 @@
 import { isObject } from '../../is-object.ts'
-import { ownMember, ownMembers, type JsonRecord } from './json.ts'
+import { ownMember, type JsonRecord } from './json.ts'
 
 /**
  * Keywords of the three dialects, each with its vocabulary and the form of its value, from the core and validation specifications of
@@ -169,7 +169,7 @@ export function findDialect(uri: string, documents: Readonly<Record<string, unkn
 
 function declaredDialect(draft: Draft, declared: JsonRecord): DialectAnswer {
   const vocabularies = new Set<Vocabulary>(['core'])
-  for (const [uri, required] of ownMembers(declared)) {
+  for (const [uri, required] of Object.entries(declared)) {
     const prefix = `https://json-schema.org/draft/${draft}/vocab/`
     const known = VOCABULARIES[draft].find((one) => prefix + vocabularyName(draft, one) === uri)
     if (known !== undefined) vocabularies.add(known)
@@ -265,7 +265,7 @@ function isSchemaList(value: unknown): boolean {
 }
 
 function isMapOf(value: unknown, accepts: (member: unknown) => boolean): boolean {
-  return isObject(value) && ownMembers(value).every(([, one]) => accepts(one))
+  return isObject(value) && Object.entries(value).every(([, one]) => accepts(one))
 }
 
 function isTextSet(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { isObject } from '../../is-object.ts'
 import { type KeywordForm, type Keyword, KEYWORDS, RETIRED, type SchemaDialect, findDialect, findMetaschema, FORMS } from './keywords.ts'
-import { type JsonRecord, ownMember, ownMembers, printableExcerpt, checkJsonBounds } from './json.ts'
+import { type JsonRecord, ownMember, printableExcerpt, checkJsonBounds } from './json.ts'
 import {
   type Budget,
   type SchemaGap,
@@ -176,7 +176,7 @@ function addNode(
   if (resource.document === '') load.nodes.push(node)
   if (isObject(schema) && load.budget.spend(TICKS.load_schema)) {
     addNames(load, node, schema)
-    for (const [name, value] of ownMembers(schema)) {
+    for (const [name, value] of Object.entries(schema)) {
       if (!load.budget.spend(TICKS.load_keyword + elementsOf(value) * TICKS.load_element)) break
       addKeyword(load, node, name, value)
     }
@@ -188,7 +188,7 @@ function addNode(
 function elementsOf(value: unknown): number {
   if (Array.isArray(value)) return value.length
   if (!isObject(value)) return 0
-  return ownMembers(value).reduce((sum, [, one]) => sum + 1 + (Array.isArray(one) ? one.length : 0), 0)
+  return Object.entries(value).reduce((sum, [, one]) => sum + 1 + (Array.isArray(one) ? one.length : 0), 0)
 }
 
 /** In draft-07 `$ref` disables its sibling keywords, even `$id`. */
@@ -263,7 +263,7 @@ function malformedGap(node: SchemaNode, keyword: string, form: KeywordForm): Sch
 function addChildren(load: LoadedSchema, node: SchemaNode, name: string, value: unknown, form: KeywordForm): void {
   const add = (schema: unknown, ...more: string[]) => addNode(load, schema as boolean | JsonRecord, node.resource, node, [name, ...more])
   if (form === 'schema_map' || form === 'dependencies') {
-    const inside = isObject(value) ? ownMembers(value).filter(([, schema]) => !Array.isArray(schema)) : []
+    const inside = isObject(value) ? Object.entries(value).filter(([, schema]) => !Array.isArray(schema)) : []
     node.children.set(name, { kind: 'map', nodes: new Map(inside.map(([key, schema]) => [key, add(schema, key)])) })
   } else if (form === 'schema' || form === 'schema_list' || form === 'schema_or_list') {
     const nodes = Array.isArray(value) ? value.map((schema, index) => add(schema, String(index))) : null

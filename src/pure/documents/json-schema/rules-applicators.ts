@@ -388,12 +388,10 @@ export function applyIf(condition: SchemaNode, then: SchemaNode | null, otherwis
     const both = [then, otherwise].map((branch) => (branch === null ? true : applyQuietly({ ...call, evaluated: possible }, branch)))
     if (possible !== null) call.evaluated?.absorb(possible, false)
     if (both.every((one) => one === true)) return true
-    return both.every((one) => one === false) ? failBoth(call) : null
+    return both.every((one) => one === false)
+      ? call.run.reportError(call, 'if', 'no_branch_matches', 'The value matches neither then nor else.')
+      : null
   }
-}
-
-function failBoth(call: SchemaCall): false {
-  return call.run.reportError(call, 'if', 'no_branch_matches', 'The value matches neither then nor else.')
 }
 
 export function applyBoth(first: ApplyKeyword, second: ApplyKeyword): ApplyKeyword {

@@ -1,11 +1,6 @@
 import { cutText } from '../../cut-text.ts'
 import type { SchemaDialect } from './keywords.ts'
-import { printableExcerpt, type JsonRecord } from './json.ts'
-
-/** Encodes one step of a JSON pointer. */
-function pointerStep(step: string): string {
-  return `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
+import { pointerStep, printableExcerpt, type JsonRecord } from './json.ts'
 
 /** A schema with its own identifier, or a whole document. */
 export interface SchemaResource {

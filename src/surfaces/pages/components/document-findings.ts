@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { pointerStep } from '../../../pure/documents/json-schema/json.ts'
 import { findJsonRanges } from '../../../pure/documents/json-text.ts'
 import type { BadgeVerdict } from '../../../pure/headline.ts'
 import { objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
@@ -73,7 +74,7 @@ function receiptFields(result: Members, input: ReadonlyMap<string, string>): Fin
 }
 
 function pointerTo(field: string | null): string {
-  return field === null ? '' : `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return field === null ? '' : pointerStep(field)
 }
 
 function pointed(pointer: string, message: string | null, code: string | null): UnlocatedFinding {
