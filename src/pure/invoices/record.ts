@@ -5,19 +5,12 @@ import { FEE_POLICY, feeOf, invoiceNonces, merchantKind, merchantTypedData, type
 import { releaseText } from '../credits/credits.ts'
 import { type SignRequest, signRequest } from '../signing/sign-request.ts'
 import { bankReference, creditorReference, epcPayload, plainIban, tokenTransferUri, type BankAccount, type BankTerms } from './links.ts'
-import type { Standing } from './standing.ts'
+import type { SeenPayment, Standing } from './standing.ts'
 import { tokenText } from '../chain/token-amount.ts'
 import { networkOf } from '../networks.ts'
 
 /** A payment as the record shows it. */
-interface ShownPayment {
-  transaction: string
-  log_index: number
-  payer: string
-  amount_minor: bigint
-  block_number: number
-  block_time_s: number
-  confirmed: boolean
+interface ShownPayment extends SeenPayment {
   final: boolean
   matched_by: string
   nonce: string | null

@@ -43,15 +43,11 @@ export function detectSecret(cursor: JsonCursor, name: string): SecretKind | nul
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 1e12 ? cardKind(String(value), name) : null
   const text = cursor.text()
   if (text === null) return null
-  if (PRIVATE_MEMBERS.has(name) && isKeyObject(cursor.parent)) return 'jwk_private_member'
+  if (PRIVATE_MEMBERS.has(name) && cursor.parent?.has('kty') === true) return 'jwk_private_member'
   if (text.length < 13) return null
   if (text.length === 64 || text.length === 66) return /^(?:0x)?[0-9a-f]{64}$/i.test(text) ? hexKind(name) : null
   if (text.length <= 23 && /^[0-9]/.test(text)) return cardKind(text, name)
   return wordKind(text, name)
-}
-
-function isKeyObject(cursor: JsonCursor | null): boolean {
-  return cursor?.has('kty') === true
 }
 
 function hexKind(name: string): SecretKind | null {

@@ -90,7 +90,9 @@ function playSentinel(scenario: Scenario): SentinelResult {
     (step) => ({ step, outcome: passesStep(step, staged, table.envelope) ? 'pass' : 'fail' }) as const,
   )
   const halted = before.some(({ outcome }) => outcome === 'fail')
-  const delivery = halted ? notReached() : checkDelivery(staged.delivery, table.envelope)
+  const delivery = halted
+    ? table.on_delivery.map((step) => ({ step, outcome: 'not_reached' as const }))
+    : checkDelivery(staged.delivery, table.envelope)
   const rejected = delivery.some(({ outcome }) => outcome === 'fail')
   const end = halted ? ENDS.halted : rejected ? ENDS.rejected : ENDS.eligible
   return {
@@ -133,10 +135,6 @@ function passesStep(step: BeforeStep, { instruction_from, payee, amount_usdc, at
       // Times of one form and zone compare as texts do.
       return envelope.not_before <= at && at <= envelope.not_after
   }
-}
-
-function notReached(): SentinelStep[] {
-  return SENTINEL.table.on_delivery.map((step) => ({ step, outcome: 'not_reached' }))
 }
 
 function checkDelivery(text: string, envelope: Envelope): SentinelStep[] {

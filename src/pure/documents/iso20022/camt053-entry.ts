@@ -160,10 +160,6 @@ function isReturned({ sub_family }: BankCode): boolean {
   return RETURNED.has(sub_family)
 }
 
-function isReturnReason(code: string): boolean {
-  return RETURN_REASONS.has(code)
-}
-
 /** The direction that the code requires of an entry; '' when it requires none. */
 function requiredDirection({ domain, family, sub_family }: BankCode): CreditDebit {
   if (domain !== 'PMNT' || EITHER_DIRECTION.has(sub_family)) return ''
@@ -281,7 +277,7 @@ function transactionWatcher(context: RuleContext, entry: EntryState, entry_code:
         if (text === 'NOTPROVIDED') context.report('S_E2E_NOTPROVIDED', { found: text })
       },
       [`${TX}/RtrInf/Rsn/Cd`]: (text) => {
-        if (!isReturnReason(text)) context.report('S_RTR_REASON', { found: text, expected: 'a reason code such as AC04' })
+        if (!RETURN_REASONS.has(text)) context.report('S_RTR_REASON', { found: text, expected: 'a reason code such as AC04' })
       },
       ...bankCodeTexts(`${TX}/BkTxCd`, code),
     },

@@ -294,7 +294,8 @@ export class StatementBook {
       if (original === undefined) continue
       if (original.copy) remarks.push(statementRemark('STATEMENT_COPY', original))
       for (const other of others) {
-        const repeats = isSameDigest(other, original)
+        const repeats =
+          other.entries === original.entries && other.digest === original.digest && other.digest_check === original.digest_check
         if (repeats) repeated.add(other.number)
         remarks.push(statementRemark(repeats ? 'STATEMENT_REPEATED' : 'STATEMENT_ID_REUSED', other))
       }
@@ -324,10 +325,6 @@ function addToDigest(digest: EntryDigest, { mixed, text }: { mixed: number; text
   digest.entries++
   digest.digest = (digest.digest + mixed) | 0
   digest.digest_check = (digest.digest_check + Math.imul(mixed ^ (mixed >>> 15), text | 1)) | 0
-}
-
-function isSameDigest(one: EntryDigest, other: EntryDigest): boolean {
-  return one.entries === other.entries && one.digest === other.digest && one.digest_check === other.digest_check
 }
 
 /**

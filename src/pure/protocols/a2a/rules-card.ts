@@ -107,7 +107,8 @@ export const CARD_RULES: RuleTable<A2aView> = {
     check({ error }, view) {
       for (const cursor of requiredCursors(view)) if (cursor.kind === 'null') error(cursor, 'is null but required')
       for (const cursor of textCursors(view)) expectTypeOrUnset(error, cursor, 'string', view)
-      for (const cursor of listCursors(view)) if (expectTypeOrUnset(error, cursor, 'array', view)) expectItemTypes(error, cursor, 'string')
+      for (const cursor of view.skills.map((skill) => skill.get('examples')))
+        if (expectTypeOrUnset(error, cursor, 'array', view)) expectItemTypes(error, cursor, 'string')
       for (const cursor of flagCursors(view)) expectTypeOrUnset(error, cursor, 'boolean', view)
     },
   },
@@ -152,10 +153,6 @@ function textCursors({ card, interfaces, schemes, is_v1 }: A2aView): JsonCursor[
     ...(is_v1 ? interfaces.map(({ cursor }) => cursor.get('tenant')) : []),
     ...kinds.flatMap((kind) => [kind.get('description'), at(kind, 'bearerFormat')]),
   ]
-}
-
-function listCursors({ skills }: A2aView): JsonCursor[] {
-  return skills.map((skill) => skill.get('examples'))
 }
 
 function flagCursors({ card, schemes, is_v1 }: A2aView): JsonCursor[] {

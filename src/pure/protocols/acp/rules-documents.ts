@@ -250,7 +250,7 @@ export const DOCUMENT_RULES: RuleTable<AcpView> = {
       if (transports.length > 0 && !body.items('transports').some(({ redacted }) => redacted) && !transports.includes('rest'))
         error(body.get('transports'), 'does not contain rest', { expected: 'rest among them' })
       if (expectType(error, body.get('capabilities'), 'object')) expectClosedList(error, body.get('capabilities', 'services'), SERVICES)
-      for (const cursor of listMerchantIds(body)) error(cursor, 'names a merchant in a public document')
+      for (const cursor of body.descendants()) if (cursor.key === 'merchant_id') error(cursor, 'names a merchant in a public document')
     },
   },
   'ACP-043': {
@@ -383,10 +383,6 @@ function expectClosedList(error: ReportFinding, cursor: JsonCursor, values: read
   const items = expectItems(error, cursor)
   for (const item of items) expectOneOf(error, item, values)
   return [...expectUnique(error, items, 'another one')]
-}
-
-function listMerchantIds(body: JsonCursor): JsonCursor[] {
-  return [...body.descendants()].filter(({ key }) => key === 'merchant_id')
 }
 
 function checkErrorType({ error, warning }: FindingReporter, type: JsonCursor, isGuessed: boolean): void {

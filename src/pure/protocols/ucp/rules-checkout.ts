@@ -130,13 +130,9 @@ export const CHECKOUT_RULES: RuleTable<UcpView> = {
         if (order.text('permalink_url')?.trim() !== '') expectUriIfPresent(error, order.get('permalink_url'))
       }
       if (state === 'ready_for_complete')
-        for (const message of messages) if (isError(message)) warning(message, 'is an error, but the checkout is ready')
+        for (const message of messages) if (message.text('type') === 'error') warning(message, 'is an error, but the checkout is ready')
     },
   },
-}
-
-function isError(message: JsonCursor): boolean {
-  return message.text('type') === 'error'
 }
 
 const ERRORS = ucpSpec('checkout', 'Error Handling')

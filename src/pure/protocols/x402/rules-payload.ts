@@ -244,12 +244,8 @@ function comparePermit(
 ): void {
   if (isOtherAccount(token, terms.get('asset'))) error(token, 'is not the token of the terms')
   const text = spender.text()
-  if (text !== null && classifyEvmAddress(text) !== 'none' && !isProxy(text))
+  if (text !== null && classifyEvmAddress(text) !== 'none' && !PROXIES.has(text.toLowerCase()))
     warning(spender, 'is not a known x402 proxy and may send the money elsewhere')
-}
-
-function isProxy(address: string): boolean {
-  return PROXIES.has(address.toLowerCase())
 }
 
 function isOtherAccount(signed: JsonCursor, asked: JsonCursor): boolean {
