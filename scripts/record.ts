@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { start } from '../src/assembly/start.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
-import { readSettings } from '../src/service/config.ts'
+import { readSettings } from '../src/service/read-settings.ts'
 import { PROBLEMS } from '../src/service/problems.ts'
 
 /**

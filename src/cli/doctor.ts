@@ -18,7 +18,8 @@ import {
   VERSION_CALL,
 } from '../pure/payments/token-calls.ts'
 import { networkOf } from '../pure/networks.ts'
-import { freeDaily, isPostgres, readSettings, type Settings, SETTINGS } from '../service/config.ts'
+import { readSettings } from '../service/read-settings.ts'
+import { freeDaily, isPostgres, type Settings, SETTINGS } from '../service/config.ts'
 import { feesFor } from '../service/payments/writer-rules.ts'
 import { USDC_DECIMALS, usdcOn } from '../pure/payments/usdc.ts'
 import { runCheck, type DoctorCheck, checkProgram, checkSettings, type DoctorFinding } from './doctor-checks.ts'

@@ -1,36 +1,154 @@
-import { type FurtherNetwork, networkOf, NETWORKS, NETWORKS_EXAMPLE, PRIMARY_NETWORKS } from '../pure/networks.ts'
-import { usdcOn } from '../pure/payments/usdc.ts'
+import { type FurtherNetwork, NETWORKS_EXAMPLE, PRIMARY_NETWORKS, readFurtherNetworks } from '../pure/networks.ts'
 import type { RegisterId } from '../ports/registers.ts'
 import { limits, REGISTER_IDS } from './limits.ts'
 import { nearestName } from './catalogue/search.ts'
-import {
-  accept,
-  reject,
-  text,
-  list,
-  integer,
-  portOrOff,
-  oneOf,
-  address,
-  addresses,
-  urls,
-  origin,
-  storeTarget,
-  overrides,
-  packs,
-  registers,
-  registerUrls,
-  furtherNetworks,
-  assets,
-  isPostgres,
-  type Asset,
-  type SettingResult,
-} from './setting-values.ts'
+import { readEvmAddress } from '../pure/checks/evm-address.ts'
+import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 
-export { isPostgres }
+/** Readers of the values of settings. Each message completes the sentence "ASSAY_X …". */
 
-const [LIVE] = NETWORKS
-const SANDBOX = NETWORKS.find(({ is_testnet }) => is_testnet) ?? LIVE
+type SettingResult<T> = { ok: true; value: T } | { ok: false; message: string }
+
+const accept = <T>(value: T): SettingResult<T> => ({ ok: true, value })
+const reject = (message: string): { ok: false; message: string } => ({ ok: false, message })
+
+const text = (value: string) => accept(value)
+const splitList = (value: string) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+const list = (value: string) => accept(splitList(value))
+
+function integer(min: number, max: number) {
+  return (value: string): SettingResult<number> => {
+    const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN
+    return number >= min && number <= max ? accept(number) : reject(`must be a whole number from ${min} to ${max}`)
+  }
+}
+
+function portOrOff(value: string): SettingResult<number | 'off'> {
+  if (value === 'off') return accept(value)
+  const read = integer(0, 65_535)(value)
+  return read.ok ? read : reject('must be a port from 0 to 65535, or off')
+}
+
+function oneOf<const T extends string>(...values: T[]) {
+  return (value: string): SettingResult<T> => {
+    const found = values.find((known) => known === value)
+    return found === undefined ? reject(`must be ${values.join(' or ')}`) : accept(found)
+  }
+}
+
+function address(value: string): SettingResult<string> {
+  const read = /^0x[0-9a-fA-F]{40}$/.test(value) ? readEvmAddress(value) : null
+  if (read === null) return reject('must be an address: 0x and 40 hexadecimal digits')
+  if (read.checksum === 'broken')
+    return reject('has a wrong checksum (EIP-55), so a digit or a capital is mistyped; copy the address again')
+  return read.address === ZERO_ADDRESS ? reject('must not be the zero address, which has no known key') : accept(read.address)
+}
+
+function addresses(value: string): SettingResult<string[]> {
+  const found: string[] = []
+  for (const part of splitList(value)) {
+    const read = address(part)
+    if (!read.ok) return reject(`must list addresses, separated by commas; number ${found.length + 1} ${read.message}`)
+    found.push(read.value)
+  }
+  return accept(found)
+}
+
+/** The message never quotes a URL, which often carries a key. */
+function urls(value: string): SettingResult<string[]> {
+  const found = splitList(value)
+  const wrong = found.findIndex((part) => !isHttpUrl(part))
+  return wrong === -1
+    ? accept(found)
+    : reject(`must list http or https URLs, separated by commas, such as https://rpc.example; number ${wrong + 1} is not one`)
+}
+
+function isHttpUrl(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  try {
+    // User and password are sent as a Basic authorization header, for which they must decode.
+    decodeURIComponent(`${url.username}:${url.password}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Accepts only the normalised form that browsers and clients send, so that origins can be compared as text. */
+function origin(value: string): SettingResult<string> {
+  const url = /^https?:\/\/[^/?#\s]+$/.test(value) ? URL.parse(value) : null
+  if (url === null || url.username !== '' || url.password !== '')
+    return reject('must be an origin such as https://assay.example, without a path or a final slash')
+  return url.origin === value ? accept(value) : reject(`must be in the normalised form ${url.origin}`)
+}
+
+/** Accepts a path or the URL of a PostgreSQL database; any other URL would be taken for the name of a file. */
+function storeTarget(value: string): SettingResult<string> {
+  return isPostgres(value) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)
+    ? accept(value)
+    : reject('must be a path of a SQLite file, such as var/assay.sqlite, or a postgres:// URL')
+}
+
+function overrides(value: string): SettingResult<Record<string, number>> {
+  const found: Record<string, number> = {}
+  for (const part of value.split(',')) {
+    const match = /^([a-z0-9-]{1,64})=(\d{1,9})$/.exec(part.trim())
+    if (match?.[1] === undefined)
+      return reject('must list tools with their free calls per day, such as token-contract-risk=5,iban-check=10')
+    if (Object.hasOwn(found, match[1])) return reject(`names ${match[1]} twice`)
+    found[match[1]] = Number(match[2])
+  }
+  return accept(found)
+}
+
+function packs(value: string): SettingResult<string[]> {
+  const found = value.split(',').map((part) => part.trim())
+  const fits = found.length <= 12 && found.every((part) => /^[1-9]\d{0,3}$/.test(part))
+  return fits ? accept(found) : reject('must list at most 12 whole amounts of US dollars from 1 to 9999, such as 5,20,100')
+}
+
+function registers(value: string): SettingResult<readonly RegisterId[]> {
+  const found = splitList(value).map((part) => REGISTER_IDS.find((id) => id === part))
+  return found.includes(undefined) || new Set(found).size < found.length
+    ? reject(`must list ${REGISTER_IDS.join(', ')}, each at most once, separated by commas`)
+    : accept(found.filter((id) => id !== undefined))
+}
+
+function registerUrls(value: string): SettingResult<Partial<Record<RegisterId, string>>> {
+  const found: Partial<Record<RegisterId, string>> = {}
+  for (const part of splitList(value)) {
+    const [, name, url = ''] = /^([a-z-]{1,40})=(.{1,500})$/.exec(part) ?? []
+    const id = REGISTER_IDS.find((one) => one === name)
+    if (id === undefined || id in found || !isHttpUrl(url) || /[@?#]/.test(url))
+      return reject('must list registers with base URLs without user or query, such as gleif=https://mirror.example/api/v1/')
+    found[id] = url
+  }
+  return accept(found)
+}
+
+/** The messages never quote a value: URLs often carry keys. */
+function furtherNetworks(value: string): SettingResult<readonly FurtherNetwork[]> {
+  const read = readFurtherNetworks(value, limits.further_networks, isHttpUrl)
+  return typeof read === 'string' ? reject(read) : accept(read)
+}
+
+/** Tokens of ASSAY_ASSETS. USDC is always among them, since prices are in US dollars and not every network has EURC. */
+type Asset = 'usdc' | 'eurc'
+
+function assets(value: string): SettingResult<readonly Asset[]> {
+  const given = splitList(value.toLowerCase())
+  const known = (['usdc', 'eurc'] as const).filter((name) => given.includes(name))
+  return given.length === known.length && known.includes('usdc') ? accept(known) : reject('must be usdc or usdc,eurc')
+}
+
+export function isPostgres(store: string): boolean {
+  return store.startsWith('postgres://') || store.startsWith('postgresql://')
+}
 const CHAIN_IDS = PRIMARY_NETWORKS.map(({ chain_id }) => String(chain_id))
 
 /** All settings of the service: environment variables, all optional in the sandbox. docs/settings.md is made from this file. */
@@ -272,105 +390,8 @@ export const SETTINGS = {
 }
 
 type SettingsTable = typeof SETTINGS
-type SettingName = keyof SettingsTable
 
-export type Settings = { readonly [Name in SettingName]: SettingsTable[Name]['fallback'] }
-
-export type SettingsRead = { ok: true; settings: Settings } | { ok: false; message: string }
-
-/** Reads the settings; the message is one sentence that names the variable and the fix. */
-export function readSettings(environment: Readonly<Record<string, string | undefined>>): SettingsRead {
-  const names = Object.keys(SETTINGS) as SettingName[]
-  const unknown = Object.keys(environment).find((name) => name.startsWith('ASSAY_') && !(name in SETTINGS))
-  if (unknown !== undefined) return { ok: false, message: unknownSetting(unknown, names) }
-  const found: Record<string, unknown> = {}
-  for (const name of names) {
-    const given = environment[name]
-    const result: SettingResult<unknown> =
-      given === undefined || given === '' ? accept(SETTINGS[name].fallback) : SETTINGS[name].read(given)
-    if (!result.ok) return { ok: false, message: `${name} ${result.message}.` }
-    found[name] = result.value
-  }
-  return checkTogether(found as Settings)
-}
-
-function unknownSetting(name: string, known: SettingName[]): string {
-  const near = nearestName(name, known)
-  return `${name} is not a setting of this service${near === null ? '; "assay doctor" lists them' : `; did you mean ${near}`}.`
-}
-
-const LIVE_ONLY = ['ASSAY_RPC_URLS', 'ASSAY_PAY_TO', 'ASSAY_GAS_KEY_FILE', 'ASSAY_FACILITATOR_URLS', 'ASSAY_NETWORKS'] as const
-
-/** Checks that the settings do not contradict one another, and fills in the defaults that depend on other settings. */
-function checkTogether(settings: Settings): SettingsRead {
-  const live = settings.ASSAY_MODE === 'live'
-  const stray = live ? undefined : LIVE_ONLY.find((name) => settings[name].length > 0)
-  if (stray !== undefined) return { ok: false, message: `${stray} is set, but ASSAY_MODE is sandbox; set ASSAY_MODE=live or remove it.` }
-  if (live && settings.ASSAY_WEBHOOK_LOOPBACK === 'on')
-    return { ok: false, message: 'ASSAY_WEBHOOK_LOOPBACK is on, which only a sandbox allows; remove it or set it to off.' }
-  const missing = live ? missingLive(settings) : null
-  if (missing !== null) return { ok: false, message: missing }
-  const bank = settings.ASSAY_BANK_IBAN === '' ? bankDetailWithoutIban(settings) : undefined
-  if (bank !== undefined) return { ok: false, message: `${bank} is set without ASSAY_BANK_IBAN; set both or neither.` }
-  if ((settings.ASSAY_STRIPE_SECRET_KEY_FILE === '') !== (settings.ASSAY_STRIPE_WEBHOOK_SECRET_FILE === '')) {
-    return {
-      ok: false,
-      message: 'ASSAY_STRIPE_SECRET_KEY_FILE and ASSAY_STRIPE_WEBHOOK_SECRET_FILE must be set together; set both or neither.',
-    }
-  }
-  if (isPostgres(settings.ASSAY_STORE)) {
-    const file = (['ASSAY_RECEIPT_KEY_FILE', 'ASSAY_SECRET_FILE'] as const).find((name) => settings[name] === '')
-    if (file !== undefined) return { ok: false, message: `${file} must be set with a PostgreSQL store, since all instances share it.` }
-  }
-  const ASSAY_CHAIN_ID = settings.ASSAY_CHAIN_ID || (live ? LIVE : SANDBOX).chain_id
-  if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
-    return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which cannot return payments; set it to your own account.' }
-  }
-  const fault = networksFault(settings, ASSAY_CHAIN_ID) ?? registersFault(settings)
-  if (fault !== null) return { ok: false, message: fault }
-  const { ASSAY_PORT } = settings
-  const ASSAY_ADMIN_PORT = settings.ASSAY_ADMIN_PORT === '' ? ASSAY_PORT && ASSAY_PORT + 1 : settings.ASSAY_ADMIN_PORT
-  if (ASSAY_ADMIN_PORT === 65_536)
-    return {
-      ok: false,
-      message: 'ASSAY_ADMIN_PORT must be set to a port or off: its default, ASSAY_PORT + 1, is not a port when ASSAY_PORT is 65535.',
-    }
-  if (ASSAY_ADMIN_PORT === ASSAY_PORT && ASSAY_ADMIN_PORT !== 0)
-    return { ok: false, message: 'ASSAY_ADMIN_PORT must differ from ASSAY_PORT; leave it out to use ASSAY_PORT + 1.' }
-  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID, ASSAY_ADMIN_PORT } }
-}
-
-function registersFault({ ASSAY_REGISTERS, ASSAY_REGISTER_URLS, ASSAY_COMPANIES_HOUSE_KEY_FILE }: Settings): string | null {
-  const stray = REGISTER_IDS.find((id) => id in ASSAY_REGISTER_URLS && !ASSAY_REGISTERS.includes(id))
-  if (stray !== undefined) return `ASSAY_REGISTER_URLS names ${stray}, which is not in ASSAY_REGISTERS; add it there or remove the URL.`
-  return ASSAY_REGISTERS.includes('companies-house') === (ASSAY_COMPANIES_HOUSE_KEY_FILE !== '')
-    ? null
-    : 'ASSAY_COMPANIES_HOUSE_KEY_FILE and companies-house in ASSAY_REGISTERS must be set together; set both or neither.'
-}
-
-/** Contradiction between further networks and the rest; null for none. Tokens without value must not pay where others have value. */
-function networksFault({ ASSAY_NETWORKS, ASSAY_PAY_TO, ASSAY_ASSETS }: Settings, primary: number): string | null {
-  const euro = ASSAY_ASSETS.includes('eurc') ? [primary, ...ASSAY_NETWORKS.map(({ chain_id }) => chain_id)] : []
-  const own = euro.find((chain_id) => networkOf(chain_id)?.eurc?.address.toLowerCase() === ASSAY_PAY_TO)
-  if (own !== undefined)
-    return `ASSAY_PAY_TO is the EURC contract of chain ${own}, which cannot return payments; set it to your own account.`
-  const is_testnet = networkOf(primary)?.is_testnet
-  for (const { chain_id } of ASSAY_NETWORKS) {
-    if (chain_id === primary) return `ASSAY_NETWORKS names chain ${chain_id}, which is ASSAY_CHAIN_ID already; list further networks only.`
-    if (networkOf(chain_id)?.is_testnet !== is_testnet)
-      return `ASSAY_NETWORKS names chain ${chain_id}, but ASSAY_CHAIN_ID is ${primary}; test networks and others cannot be offered together.`
-    if (ASSAY_PAY_TO === usdcOn(chain_id).address.toLowerCase())
-      return `ASSAY_PAY_TO is the USDC contract of chain ${chain_id}, which cannot return payments; set it to your own account.`
-  }
-  return null
-}
-
-const BANK_DETAILS = ['ASSAY_BANK_NAME', 'ASSAY_BANK_BIC', 'ASSAY_BANK_INSTITUTION', 'ASSAY_BANK_MERCHANTS', 'ASSAY_BANK_CURRENCY'] as const
-
-/** First bank detail that is set although ASSAY_BANK_IBAN is not. */
-function bankDetailWithoutIban(settings: Settings): SettingName | undefined {
-  return BANK_DETAILS.find((name) => settings[name].length > 0 && settings[name] !== SETTINGS[name].fallback)
-}
+export type Settings = { readonly [Name in keyof SettingsTable]: SettingsTable[Name]['fallback'] }
 
 /** Free calls of a client and UTC day. */
 export function freeDaily({ ASSAY_MODE, ASSAY_FREE_DAILY }: Pick<Settings, 'ASSAY_MODE' | 'ASSAY_FREE_DAILY'>): number {
@@ -384,13 +405,4 @@ export function unknownToolInOverrides({ ASSAY_FREE_DAILY_OVERRIDES }: Settings,
   if (stray === undefined) return null
   const near = nearestName(stray, ids)
   return `ASSAY_FREE_DAILY_OVERRIDES names ${stray}, which is not a tool${near === null ? '; "assay tools" lists them' : `; did you mean ${near}`}.`
-}
-
-function missingLive(settings: Settings): string | null {
-  if (settings.ASSAY_RPC_URLS.length === 0) return 'ASSAY_RPC_URLS must name at least one RPC endpoint in live mode.'
-  if (settings.ASSAY_PAY_TO === '') return 'ASSAY_PAY_TO must name the address that is paid in live mode.'
-  const gas = settings.ASSAY_GAS_KEY_FILE !== ''
-  const facilitators = settings.ASSAY_FACILITATOR_URLS.length > 0
-  if (gas === facilitators) return 'Live mode needs either ASSAY_GAS_KEY_FILE or ASSAY_FACILITATOR_URLS, and not both.'
-  return null
 }

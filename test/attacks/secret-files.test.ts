@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readSettings } from '../../src/service/config.ts'
+import { readSettings } from '../../src/service/read-settings.ts'
 import { start } from '../../src/assembly/start.ts'
 import { openDesk, parsed } from '../cli/run-cli.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import { bindSecret, checkBoundSecret, StartError } from '../../src/assembly/identity.ts'
-import { readSettings } from '../../src/service/config.ts'
+import { readSettings } from '../../src/service/read-settings.ts'
 
 /** A store belongs to one secret: with another one, paid answers would be told to be gone though they are there. */
 test('a store is bound to the secret that it was begun with', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freeDaily, readSettings, SETTINGS, unknownToolInOverrides } from '../../src/service/config.ts'
+import { readSettings } from '../../src/service/read-settings.ts'
+import { freeDaily, SETTINGS, unknownToolInOverrides } from '../../src/service/config.ts'
 
 function settings(environment: Record<string, string>) {
   const read = readSettings(environment)

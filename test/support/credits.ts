@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import Stripe from 'stripe'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import { readSettings } from '../../src/service/config.ts'
+import { readSettings } from '../../src/service/read-settings.ts'
 import { start, type Running, type StartOptions } from '../../src/assembly/start.ts'
 
 export const WEBHOOK_SECRET = 'whsec_of_the_tests'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createPublicClient, http, parseAbiItem, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { readSettings } from '../../src/service/config.ts'
+import { readSettings } from '../../src/service/read-settings.ts'
 import { start, type Running, type StartOptions } from '../../src/assembly/start.ts'
 import type { Anvil } from './anvil.ts'
 

@@ -1,4 +1,4 @@
-import { readSettings } from '../../src/service/config.ts'
+import { readSettings } from '../../src/service/read-settings.ts'
 import { CHANNEL_FAULT_POINTS, FAULT_POINTS } from '../../src/service/payments/settlement.ts'
 import { euroPrices } from './sources.ts'
 import { start } from '../../src/assembly/start.ts'
