@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, rmSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../ports/clock.ts'
 
 /** Files of the sandbox chain in its directory. */
@@ -53,11 +52,6 @@ export function thisMachine(): string {
   }
 }
 
-/** Returns true when the record was written on this machine for this folder. */
-export function isOwnRecord({ machine, folder }: Pick<ChainRecord, 'machine' | 'folder'>, directory: string): boolean {
-  return machine === thisMachine() && folder === realpathSync(directory)
-}
-
 /** Null when there is no record, or half of one. */
 export function readRecord(path: string): ChainRecord | null {
   try {
@@ -78,33 +72,6 @@ function replaceFile(path: string, content: string | Uint8Array): void {
   writeFileSync(draft, content, { mode: 0o600 })
   renameSync(draft, path)
 }
-
-/** Removes the record unless another chain has taken its place. */
-export function removeRecord(path: string, pid: number): void {
-  if (readRecord(path)?.pid === pid) rmSync(path, { force: true })
-}
-
-interface Lock {
-  release(): void
-}
-
-/**
- * Takes the lock, or returns null when another service, or another chain of this one, holds it. It is a lock of the operating system on
- * an SQLite file, so it ends with its holder, however that dies; a file that merely exists would outlive it.
- */
-export function takeLock(path: string): Lock | null {
-  const database = new DatabaseSync(path)
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    database.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
-    throw error
-  }
-  return { release: () => database.close() }
-}
-
-const SQLITE_BUSY = 5
 
 /** Platforms for which @foundry-rs/anvil carries a binary, as Node names them, and the package that holds it. */
 const PACKAGES: Readonly<Record<string, string>> = {

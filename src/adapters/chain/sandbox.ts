@@ -1,5 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { DatabaseSync } from 'node:sqlite'
 import {
   anvilBinary,
   type AnvilProcess,
@@ -10,11 +14,8 @@ import {
   saveState,
   type SandboxRpcCall,
   rpcRequest,
-  isOwnRecord,
   readRecord,
-  removeRecord,
   sandboxFiles,
-  takeLock,
   thisMachine,
   writeRecord,
   type ChainRecord,
@@ -23,9 +24,6 @@ import {
 import { DEPOSIT_FACTORY, BATCH_SETTLER, DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
 import { CHANNEL_CONTRACTS, testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
-import { rename, rm, writeFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 
 export interface SandboxOptions extends Placement {
   /** Folder of the chain's state, made when missing. */
@@ -47,6 +45,38 @@ export interface SandboxChain {
 
 const WAIT_MS = 25_000
 const LOOK_MS = 20
+
+/** Returns true when the record was written on this machine for this folder. */
+function isOwnRecord({ machine, folder }: Pick<ChainRecord, 'machine' | 'folder'>, directory: string): boolean {
+  return machine === thisMachine() && folder === realpathSync(directory)
+}
+
+/** Removes the record unless another chain has taken its place. */
+function removeRecord(path: string, pid: number): void {
+  if (readRecord(path)?.pid === pid) rmSync(path, { force: true })
+}
+
+interface Lock {
+  release(): void
+}
+
+/**
+ * Takes the lock, or returns null when another service, or another chain of this one, holds it. It is a lock of the operating system on
+ * an SQLite file, so it ends with its holder, however that dies; a file that merely exists would outlive it.
+ */
+function takeLock(path: string): Lock | null {
+  const database = new DatabaseSync(path)
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
+    throw error
+  }
+  return { release: () => database.close() }
+}
+
+const SQLITE_BUSY = 5
 
 /**
  * A local EVM chain with a worthless USDC, a funded payer and a funded gas wallet. The first service on a folder starts it, others join;

@@ -1,7 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { reconcile, type ReconcileParts, type ReconcileSummary } from '../payments/reconcile.ts'
 import { limits } from '../limits.ts'
 import { HISTORY_EPOCHS, type PriceBook } from '../payments/price-book.ts'
 
@@ -103,13 +102,6 @@ export function creditsJob({ credits }: Pick<Store, 'credits'>): Job {
       await credits.purge_credits(now_ms)
     },
   }
-}
-
-const RECONCILE_EVERY_MS = 10_000
-
-/** Compares the payments with the chain every ten seconds and passes the summary to `done`. */
-export function reconcileJob(parts: ReconcileParts, done: (summary: ReconcileSummary) => void): Job {
-  return { name: 'reconcile', every_ms: RECONCILE_EVERY_MS, run: async () => done(await reconcile(parts)) }
 }
 
 const HOUR_MS = 3_600_000

@@ -16,6 +16,14 @@ import type { PaymentTransition, Payment, PaymentKey } from '../../ports/payment
 import { transitionFor, pickPaymentKey, lostIfAnswered, REORGANISED } from './wallet-send.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
 import { EPOCH_MS } from './price-book.ts'
+import type { Job } from '../jobs/jobs.ts'
+
+const RECONCILE_EVERY_MS = 10_000
+
+/** Compares the payments with the chain every ten seconds and passes the summary to `done`. */
+export function reconcileJob(parts: ReconcileParts, done: (summary: ReconcileSummary) => void): Job {
+  return { name: 'reconcile', every_ms: RECONCILE_EVERY_MS, run: async () => done(await reconcile(parts)) }
+}
 
 /** Bounds and times of the reconciler. */
 export interface ReconcileRules {
@@ -35,7 +43,7 @@ export const RECONCILE_RULES: ReconcileRules = { settling_ms: 60_000, recheck_ms
 /** Selects rows of any age, even rows dated in the future by a machine whose clock was ahead. */
 export const ANY_TIME_MS = Number.MAX_SAFE_INTEGER
 
-export interface ReconcileParts {
+interface ReconcileParts {
   store: Pick<Store, 'payments'>
   source: EvidenceSource
   clock: Clock
