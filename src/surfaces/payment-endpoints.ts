@@ -4,7 +4,7 @@ import type { Payment } from '../ports/payments.ts'
 import { unknownToolProblem } from '../service/calls/refusals.ts'
 import { callUrl } from '../service/catalogue/text.ts'
 import { quotaClient } from '../service/clients.ts'
-import type { ChannelRefund } from '../service/payments/channel-service.ts'
+import type { ChannelRefund } from '../service/payments/channel-refunds.ts'
 import { readPayment } from '../service/payments/payment-header.ts'
 import {
   type ChannelCorrection,

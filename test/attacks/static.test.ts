@@ -111,8 +111,8 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/jobs/jobs.ts': { held: 'the jobs' },
   'service/log/receipts-log.ts': { tiles: 'one proof', grown: 'here' },
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
-  'service/payments/channel-deposit.ts': { channels: 'calls in flight', signedVouchers: 'goes with its request' },
-  'service/payments/channel-service.ts': { unsearched: 'goes with its request' },
+  'service/payments/channel-chain.ts': { signedVouchers: 'goes with its request' },
+  'service/payments/channel-service.ts': { channels: 'calls in flight', unsearched: 'goes with its request' },
   'service/payments/in-flight.ts': { working: 'calls in flight' },
   'service/payments/on-chain.ts': { under_way: 'calls in flight' },
   'service/payments/payment-header.ts': { decodedPayments: 'goes with its request' },
@@ -170,9 +170,9 @@ const COMPARED: Record<string, string> = {
   'adapters/signer/choose.ts mine.sign(hash) !== signature': 'two libraries over a fixed message, once at start',
   'service/credits/credit-checkout.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash':
     'a hash of the secret: its bits cannot be chosen',
-  'service/payments/channel-deposit.ts signerOf(digest, authorization.signature, payments.crypto) === key.payer':
+  'service/payments/channel-service.ts signerOf(digest, authorization.signature, payments.crypto) === key.payer':
     'an address that a signature recovers',
-  'service/payments/channel-deposit.ts signerOf(digest, signature, payments.crypto) === config.payer_authorizer':
+  'service/payments/channel-chain.ts signerOf(digest, signature, payments.crypto) === config.payer_authorizer':
     'an address that a signature recovers',
   'service/payments/payment-service.ts found.signature === tokenSignature(authorization)':
     'a signature is public once it is used, and names its signer',

@@ -1,5 +1,13 @@
 import * as calls from '../../pure/payments/channels.ts'
-import type { ChannelClaim, ChannelHashes, ChannelState } from '../../pure/payments/channels.ts'
+import {
+  type ChannelClaim,
+  type ChannelHashes,
+  type ChannelState,
+  CHANNEL_ERRORS,
+  type ChannelConfig,
+  configFault,
+  signerOf,
+} from '../../pure/payments/channels.ts'
 import type { Chain, ChainRead } from '../../ports/chain.ts'
 import type { Channel, ChannelStore } from '../../ports/channels.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
@@ -11,6 +19,18 @@ import { isChainFault } from '../chain-fault.ts'
 import type { Job } from '../jobs/jobs.ts'
 import type { CHANNEL_RULES } from '../limits.ts'
 import type { CallSource, WalletCall } from './writer-rules.ts'
+import * as refusals from './payment-refusals.ts'
+import type { PaymentRefusal, ChannelCorrection } from './payment-refusals.ts'
+import { once } from '../../pure/once.ts'
+import type { PaymentKey } from '../../ports/payments.ts'
+import { type ReceiptCrypto, toHex } from '../../pure/receipts/crypto.ts'
+import type { NetworkHash } from '../clients.ts'
+import type { RecentMap } from '../recent.ts'
+import { tooManyFailures } from './on-chain.ts'
+import type { ChannelPayment } from './payment-header.ts'
+import type { PaymentServiceParts } from './payment-service.ts'
+import type { FailureCount, RoundTrips } from './reserved-balances.ts'
+import { type AcceptableTerms, caip2 } from './terms.ts'
 
 export type ChannelRules = { readonly [Name in keyof typeof CHANNEL_RULES]: (typeof CHANNEL_RULES)[Name] extends bigint ? bigint : number }
 
@@ -19,7 +39,7 @@ const READS_OF_CHANNEL = 3
 const CHANNELS_AT_ONCE = 30
 
 /** Reads the states of channels, at the newest block by default; null for one that the contract did not answer. Rejects as the chain does. */
-export async function readChannelStates(chain: Pick<Chain, 'read'>, ids: readonly string[], at?: bigint): Promise<(ChannelState | null)[]> {
+async function readChannelStates(chain: Pick<Chain, 'read'>, ids: readonly string[], at?: bigint): Promise<(ChannelState | null)[]> {
   const states: (ChannelState | null)[] = []
   for (let start = 0; start < ids.length; start += CHANNELS_AT_ONCE) {
     const some = ids.slice(start, start + CHANNELS_AT_ONCE)
@@ -48,7 +68,7 @@ function channelReads(channel_id: string): ChainRead[] {
   }))
 }
 
-export interface ChannelChainParts {
+interface ChannelChainParts {
   store: Pick<Store, 'channels'>
   chain: Pick<Chain, 'read'>
   clock: Clock & SteadyClock
@@ -62,7 +82,7 @@ interface ChannelAsset {
 }
 
 /** Reads channels again, writes their state to the store and returns them with it; those that were not answered are left out. */
-export async function syncChannels({ store, chain, clock }: ChannelChainParts, channels: readonly Channel[]): Promise<Channel[]> {
+async function syncChannels({ store, chain, clock }: ChannelChainParts, channels: readonly Channel[]): Promise<Channel[]> {
   // Before the read: a state that was read earlier and written later must not replace a newer one.
   const synced_ms = clock.now_ms()
   const states = await readChannelStates(
@@ -295,4 +315,170 @@ async function differenceOf(
   }
   if (state === null) return { kind: 'unread', charged_minor }
   return { kind: state.claimed_minor > charged_minor ? 'claimed_more' : null, charged_minor }
+}
+
+/** Parts that calls, deposits and refunds of payment channels share. */
+export interface ChannelServiceParts extends Omit<ChannelChainParts, 'store' | 'clock' | 'chain'> {
+  /** Parts of the payments of the scheme exact: deposits are payments of that kind to the collector. */
+  payments: PaymentServiceParts
+  store: Pick<Store, 'channels' | 'take' | 'give_back'>
+  chain: Pick<Chain, 'read'>
+  steady_ms(): number
+  /** Chain of the channels; that of `hashes`. */
+  chain_id: number
+  hashes: ChannelHashes
+  /** Address that signs claims and refunds. */
+  receiver_authorizer: string
+  crypto: ReceiptCrypto
+  /** Counts payments of a client that failed after a read of the chain. */
+  failures: FailureCount
+  /** Budget of reads of the chain. */
+  trips: Pick<RoundTrips, 'take'>
+  networkHash: NetworkHash
+}
+
+/** Parts with what the service makes for itself. */
+export interface ChannelParts extends ChannelServiceParts, ChannelChainParts {
+  store: ChannelServiceParts['store']
+  chain: ChannelServiceParts['chain']
+  turns: ChannelTurns
+  /**
+   * Channels as this process last read or charged them, by their ids, so that most vouchers are verified without a read of the store. Another
+   * process may have changed a channel since; the conditional write of a charge compares it with the store again.
+   */
+  remembered: RecentMap<Channel>
+}
+
+/** Key of the payment row of a voucher: its payer and its digest. */
+export function voucherKey(parts: ChannelParts, payment: ChannelPayment): PaymentKey {
+  return { payer: payment.config.payer, nonce: signedVoucher(parts, payment).nonce }
+}
+
+/** True when the voucher is signed by the authorizer of its channel. */
+export function isSigned(parts: ChannelParts, payment: ChannelPayment): boolean {
+  return signedVoucher(parts, payment).is_signed()
+}
+
+interface SignedVoucher {
+  /** Those of the network on which it was hashed. */
+  hashes: ChannelHashes
+  /** Digest of the voucher. */
+  nonce: string
+  is_signed(): boolean
+}
+
+/** Admission, replay, verification and charge ask for the same digest and signer, so they are computed once. */
+const signedVouchers = new WeakMap<ChannelPayment, SignedVoucher>()
+
+function signedVoucher({ hashes, payments }: ChannelParts, payment: ChannelPayment): SignedVoucher {
+  const known = signedVouchers.get(payment)
+  if (known?.hashes === hashes) return known
+  const { channel_id, total_minor, signature, config } = payment
+  const digest = hashes.voucher(channel_id, total_minor)
+  const is_signed = once(() => signerOf(digest, signature, payments.crypto) === config.payer_authorizer)
+  const found = { hashes, nonce: toHex(digest), is_signed }
+  signedVouchers.set(payment, found)
+  return found
+}
+
+/** Returns the refusal of a client with too many failed payments in the last minute; null for any other. */
+export function countFault({ failures }: Pick<ChannelParts, 'failures'>, client: string): PaymentRefusal | null {
+  const wait_s = failures.wait_s(client)
+  return wait_s > 0 ? refusals.refusalForCheck(tooManyFailures(wait_s)) : null
+}
+
+/** Checks that need neither store nor chain, in the order of the official facilitator; null when all pass. */
+export function termsFault(parts: ChannelParts, payment: ChannelPayment, acceptable: AcceptableTerms): PaymentRefusal | null {
+  const { accepted, config, channel_id } = payment
+  const { pay_to, token, chain_id } = acceptable
+  if (payment.network !== caip2(chain_id)) return refusals.channelRefusal('network')
+  const known = parts.remembered.get(channel_id)
+  const is_its_config = known !== undefined && isSameConfig(known, config)
+  if (!is_its_config && parts.hashes.channelId(config) !== channel_id) return refusals.channelRefusal('channel_id')
+  const [receiver, asset] = [pay_to.toLowerCase(), token.address.toLowerCase()]
+  const fits = { receiver, token: asset, receiver_authorizer: parts.receiver_authorizer, withdraw_delay_s: parts.rules.withdraw_delay_s }
+  const misfit = configFault(config, fits)
+  if (misfit !== null) return refusals.channelRefusal(misfit)
+  if (accepted.pay_to !== receiver) return refusals.channelRefusal('receiver')
+  if (accepted.asset !== asset) return refusals.channelRefusal('token')
+  if (payment.refund === null && !acceptable.amounts.has(accepted.amount_minor)) {
+    const detail = 'accepted.amount is neither the current price nor a quoted price that is still valid. See the amount in accepts.'
+    return refusals.refusalForCheck({ code: 'PRICE_MISMATCH', detail, x402_reason: CHANNEL_ERRORS.cumulative_mismatch })
+  }
+  return isSigned(parts, payment) ? null : refusals.channelRefusal('voucher_signature')
+}
+
+function isSameConfig(one: ChannelConfig, other: ChannelConfig): boolean {
+  return (
+    one.payer === other.payer &&
+    one.payer_authorizer === other.payer_authorizer &&
+    one.receiver === other.receiver &&
+    one.receiver_authorizer === other.receiver_authorizer &&
+    one.token === other.token &&
+    one.withdraw_delay_s === other.withdraw_delay_s &&
+    one.salt === other.salt
+  )
+}
+
+export function correctionOf(channel: Channel): ChannelCorrection {
+  const { channel_id, charged_minor, signature, balance_minor, claimed_minor, withdraw_minor, withdraw_requested_s, refund_nonce } = channel
+  return { channel_id, charged_minor, signature, balance_minor, claimed_minor, withdraw_minor, withdraw_requested_s, refund_nonce }
+}
+
+/** The channel as this process remembers it, while its mirrored state is fresh enough. */
+export function rememberedChannel({ remembered, rules, clock }: ChannelParts, channel_id: string): Channel | null {
+  const known = remembered.get(channel_id)
+  return known !== undefined && clock.now_ms() - known.synced_ms < rules.fresh_ms ? known : null
+}
+
+/**
+ * Returns the channel with a mirrored state that is fresh enough; null when the chain cannot be read. A channel that is not known here, as after
+ * the loss of a store, starts from what was claimed on the chain: what was charged beyond it is not charged again.
+ */
+export async function currentChannel(parts: ChannelParts, payment: ChannelPayment, how: { fresh: boolean }): Promise<Channel | null> {
+  const channel = await readChannel(parts, payment, how)
+  if (channel !== null && channel.balance_minor > 0n) parts.remembered.set(channel.channel_id, channel)
+  return channel
+}
+
+async function readChannel(parts: ChannelParts, payment: ChannelPayment, { fresh }: { fresh: boolean }): Promise<Channel | null> {
+  const { store, rules, clock } = parts
+  const known = await store.channels.find(payment.channel_id)
+  if (known !== null && !fresh && clock.now_ms() - known.synced_ms < rules.fresh_ms) return known
+  if (!parts.trips.take()) return null
+  try {
+    if (known !== null) return (await syncChannels(parts, [known]))[0] ?? null
+    return await newChannel(parts, payment)
+  } catch (error) {
+    if (isChainFault(error)) return null
+    throw error
+  }
+}
+
+async function newChannel(parts: ChannelParts, { channel_id, config }: ChannelPayment): Promise<Channel | null> {
+  const { store, chain, clock } = parts
+  const now_ms = clock.now_ms()
+  const [state = null] = await readChannelStates(chain, [channel_id])
+  if (state === null) return null
+  const opened_minor = state.claimed_minor
+  const progress = {
+    opened_minor,
+    charged_minor: opened_minor,
+    signature: '',
+    refund_minor: 0n,
+    synced_ms: now_ms,
+    created_ms: now_ms,
+    used_ms: 0,
+  }
+  const channel = { channel_id, asset: parts.payments.asset, ...config, ...state, ...progress }
+  if (state.balance_minor === 0n) return channel
+  await store.channels.add(channel)
+  // Another process may have been faster, and may have charged it.
+  return store.channels.find(channel_id)
+}
+
+/** Turns of the calls that use one payment channel, in order of arrival. */
+export interface ChannelTurns {
+  /** Resolves with the function that ends the turn; null when too many wait. */
+  take(channel_id: string): Promise<(() => void) | null>
 }

@@ -1,25 +1,34 @@
 import * as refusals from './payment-refusals.ts'
-import type { Chain, ChainLog } from '../../ports/chain.ts'
+import type { PaymentRefusal } from './payment-refusals.ts'
 import type { Channel, ChannelCharge } from '../../ports/channels.ts'
-import { CHANNEL_ERRORS, type ChannelError, depositNonce, voucherFault, CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
+import {
+  CHANNEL_ERRORS,
+  type ChannelError,
+  depositNonce,
+  voucherFault,
+  CHANNEL_SETTLEMENT,
+  AUTHORIZATION_COLLECTOR,
+  type DepositAuthorization,
+  depositCall,
+  depositDigest,
+  signerOf,
+} from '../../pure/payments/channels.ts'
 import { limits } from '../limits.ts'
 import { createRecentMap } from '../recent.ts'
 import { takeEach } from './allowance.ts'
-import { checkDeposit, depositedChannel, type DepositPlan, type OpenVoucher, sendDeposit } from './channel-deposit.ts'
 import {
   type ChannelParts,
   type ChannelServiceParts,
   correctionOf,
   countFault,
-  createChannelTurns,
   currentChannel,
   isSigned,
   rememberedChannel,
   termsFault,
   voucherKey,
-} from './channel-deposit.ts'
+  type ChannelTurns,
+} from './channel-chain.ts'
 import type { ChannelPayment } from './payment-header.ts'
-import type { PaymentRefusal } from './payment-refusals.ts'
 import {
   type AdmittedPayment,
   type BoundRequest,
@@ -31,11 +40,17 @@ import {
   pendingPayment,
   resultOf,
   type SplitAnswer,
+  settlingRow,
 } from './payment-service.ts'
 import { EPOCH_MS } from './price-book.ts'
 import { paymentContext, resendAccess, resendHashes, tokenHash } from './resends.ts'
-import { blockBefore } from './settlement.ts'
-import { type AcceptableTerms, caip2, type PaymentTerms } from './terms.ts'
+import type { SettleResult } from './settlement.ts'
+import { type AcceptableTerms, checkWindow } from './terms.ts'
+import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
+import type { AllowanceRequest } from '../../ports/store.ts'
+import { balanceCall, decodeUint } from '../../pure/payments/token-calls.ts'
+import { isChainFault } from '../chain-fault.ts'
+import { claimWithinBalance } from './reserved-balances.ts'
 
 /**
  * Takes vouchers. A voucher is verified locally against the mirrored state of its channel; nothing is written before its answer is ready, and
@@ -270,119 +285,194 @@ async function overtaken(parts: ChannelParts, payment: ChannelPayment): Promise<
   return faultOf(payment, channel) ?? refusals.channelRefusal('busy')
 }
 
-/** Refund of a channel: what went back to the payer, and the state of the channel after it. */
-export interface ChannelRefund {
-  kind: 'refunded'
-  transaction: string
-  amount_minor: bigint
+/** A deposit that has to be sent or waited for before the voucher can be charged. */
+interface DepositPlan {
+  key: PaymentKey
+  authorization: DepositAuthorization
+  /** Null when the deposit was sent before. */
+  send: { settler: string; balance_minor: bigint } | null
+}
+
+interface DepositCheck {
+  payment: ChannelPayment
+  authorization: DepositAuthorization
+  key: PaymentKey
+}
+
+const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
+
+async function checkDeposit(parts: ChannelParts, request: BoundRequest, check: DepositCheck) {
+  const { payments, rules } = parts
+  const { payment, authorization, key } = check
+  if (authorization.amount_minor < payment.accepted.amount_minor * rules.least_deposit_prices)
+    return refusals.channelRefusal('deposit_below_min')
+  const now_s = Math.floor(payments.clock.now_ms() / 1_000)
+  const transfer = { from: key.payer, to: AUTHORIZATION_COLLECTOR, value_minor: authorization.amount_minor, nonce: key.nonce }
+  const window = checkWindow({ ...transfer, ...authorization }, now_s, WINDOW)
+  if (!window.ok) return refusals.channelRefusal(window.code === 'NOT_YET_VALID' ? 'valid_after' : 'valid_before')
+  const shut_out = await payments.payerStatus.refusal(key.payer, request.address)
+  if (shut_out !== null) return shut_out
+  const ready = await payments.settler.ready(key.payer)
+  if (!ready.ok) return refusals.settlementUnavailable(ready.detail, ready.retry_after_s)
+  const simulated = await simulateDeposit(parts, check)
+  if (typeof simulated !== 'bigint') return simulated
+  return { kind: 'checked' as const, settler: ready.settler, balance_minor: simulated }
+}
+
+/** Returns the balance of the payer when the deposit would succeed now. */
+async function simulateDeposit(parts: ChannelParts, { payment, authorization, key }: DepositCheck): Promise<bigint | PaymentRefusal> {
+  const { chain, trips, payments } = parts
+  const { config } = payment
+  if (!trips.take()) return refusals.channelRefusal('state_unavailable')
+  const results = await chain
+    .read([
+      { kind: 'call', to: config.token, data: balanceCall(key.payer) },
+      { kind: 'call', to: CHANNEL_SETTLEMENT, data: depositCall(config, authorization) },
+    ])
+    .catch((error: unknown) => {
+      if (isChainFault(error)) return []
+      throw error
+    })
+  const [held, simulated] = results
+  const balance_minor = held?.ok === true ? decodeUint(held.data) : null
+  if (balance_minor === null || simulated === undefined) return refusals.channelRefusal('state_unavailable')
+  if (simulated.ok) return balance_minor
+  if (balance_minor < authorization.amount_minor) return refusals.channelRefusal('insufficient_balance')
+  const { name, version } = { name: payment.accepted.domain_name ?? '', version: payment.accepted.domain_version ?? '' }
+  const token = { name, version, chain_id: parts.chain_id, address: config.token }
+  const digest = depositDigest(token, { ...authorization, payer: key.payer, nonce: key.nonce }, parts.crypto)
+  const is_payers = signerOf(digest, authorization.signature, payments.crypto) === key.payer
+  return refusals.channelRefusal(is_payers ? 'deposit_simulation' : 'receive_signature')
+}
+
+interface OpenVoucher {
+  request: BoundRequest
+  payment: ChannelPayment
   channel: Channel
+  deposit: DepositPlan | null
 }
 
-type RefundResult = ChannelRefund | PaymentRefusal | { kind: 'under_way' }
-
-/** Gives what is left in a channel back to its payer, who asks for it with the voucher of the total that was charged. */
-export interface ChannelRefunds {
-  refund(payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult>
-}
-
-export interface RefundParts {
-  channels: ChannelParts
-  chain: Pick<Chain, 'read' | 'head' | 'header' | 'logs'>
-  terms: PaymentTerms
-  /** Wakes the writer of the gas wallet. */
-  wake(): void
-}
-
-/** Refunds on each network that offers channels: the network of the payment decides; the first refuses a payment on any other. */
-export function createChannelRefunds(networks: readonly [RefundParts, ...RefundParts[]]): ChannelRefunds {
-  return {
-    refund(payment, caller) {
-      const parts = networks.find(({ terms }) => caip2(terms.chain_id) === payment.network) ?? networks[0]
-      return refund(parts, payment, caller)
-    },
-  }
-}
-
-async function refund(parts: RefundParts, payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult> {
-  const { channels, terms } = parts
-  if (payment.refund === null) return refusals.channelRefusal('refund_payload')
-  const fault = termsFault(channels, payment, { ...terms, amounts: new Set() }) ?? countFault(channels, caller.client)
-  if (fault !== null) return fault
-  const done = await channels.turns.take(payment.channel_id)
-  if (done === null) return refusals.channelRefusal('busy')
-  try {
-    const begun = await beginRefund(parts, payment, payment.refund.amount_minor, caller)
-    return begun.kind === 'refused' ? begun : await refunded(parts, payment, begun.channel)
-  } finally {
-    done()
-  }
-}
-
-/** Stores the refund, which the writer of the gas wallet then sends; or finds one that is on its way. */
-async function beginRefund(
-  { channels, wake }: RefundParts,
-  payment: ChannelPayment,
-  amount_minor: bigint | null,
-  { address, client }: { address: string; client: string },
-): Promise<{ kind: 'begun'; channel: Channel } | PaymentRefusal> {
-  const { store, payments } = channels
-  const channel = await currentChannel(channels, payment, { fresh: true })
-  if (channel === null) return refusals.channelRefusal('state_unavailable')
-  if (channel.balance_minor === 0n) {
-    channels.failures.add(client)
-    return refusals.channelRefusal('channel_not_found')
-  }
-  if (payment.total_minor !== channel.charged_minor) return refusals.channelRefusal('cumulative_mismatch', correctionOf(channel))
-  if (channel.refund_minor > 0n) return { kind: 'begun', channel }
-  const left_minor = channel.balance_minor - channel.charged_minor
-  if (left_minor <= 0n) return refusals.channelRefusal('refund_no_balance')
-  const budget = await takeEach(store, refundBudgets(channels, address, channel.payer))
-  if (!budget.granted) return refusals.tooManyDeposits()
-  const refund_minor = amount_minor === null || amount_minor > left_minor ? left_minor : amount_minor
-  channels.remembered.delete(channel.channel_id)
-  if (!(await store.channels.begin_refund(channel.channel_id, channel.charged_minor, refund_minor))) return refusals.channelRefusal('busy')
-  await payments.reach('after_refund_row')
-  wake()
-  return { kind: 'begun', channel: { ...channel, refund_minor } }
-}
-
-/** Waits until the chain counts the refund. */
-async function refunded(parts: RefundParts, payment: ChannelPayment, before: Channel): Promise<RefundResult> {
-  const { channels } = parts
-  const until_ms = channels.clock.steady_ms() + limits.settle_wait_ms
+/** Reads the channel until it shows the deposit: the node that is asked may be behind the one that returned the receipt. */
+async function depositedChannel(parts: ChannelParts, { payment, channel }: OpenVoucher): Promise<Channel | null> {
+  const until_ms = parts.clock.steady_ms() + parts.rules.deposit_seen_ms
+  await parts.store.channels.add(channel)
   for (;;) {
-    const channel = await currentChannel(channels, payment, { fresh: true })
-    if (channel !== null && channel.refund_nonce > before.refund_nonce) {
-      const log = await refundLog(parts, before)
-      const amount_minor = log === null ? before.refund_minor : BigInt(log.data)
-      return { kind: 'refunded', transaction: log?.transaction_hash ?? '', amount_minor, channel }
-    }
-    if (channels.clock.steady_ms() >= until_ms) return { kind: 'under_way' }
+    const found = await currentChannel(parts, payment, { fresh: true })
+    if (found !== null && found.balance_minor - found.withdraw_minor >= payment.total_minor) return found
+    if (parts.clock.steady_ms() >= until_ms) return null
     await new Promise((resolve) => setTimeout(resolve, limits.settlement_poll_ms))
   }
 }
 
-/** keccak-256 of Refunded(bytes32,address,uint128). */
-const REFUNDED_TOPIC = '0xa84286cf8ebc7903a663c77c8d99aa92b600d4c2fcca872a5d4a663db4eb394b'
-const SEARCH_BACK_S = 120
+type Deposited = Extract<SettleResult, { kind: 'settled' }> | PaymentResult
 
-/** The newest refund of the channel; null when the node returns none, which only leaves the hash out of the answer. */
-async function refundLog({ chain, channels }: RefundParts, { channel_id }: Channel): Promise<ChainLog | null> {
-  try {
-    const now_s = Math.floor(channels.clock.now_ms() / 1_000)
-    const from_block = await blockBefore(chain, now_s - SEARCH_BACK_S)
-    const { number: to_block } = await chain.head()
-    const logs = await chain.logs({ address: CHANNEL_SETTLEMENT, topics: [REFUNDED_TOPIC, channel_id], from_block, to_block })
-    return logs.at(-1) ?? null
-  } catch {
-    return null
+async function sendDeposit(parts: ChannelParts, voucher: OpenVoucher, plan: DepositPlan): Promise<Deposited> {
+  const { payments } = parts
+  const row = plan.send === null ? await payments.store.find(plan.key) : await claimDeposit(parts, voucher, plan, plan.send)
+  if (row === null) return refusals.claimExpired()
+  if (!('state' in row)) return row
+  const result = await payments.settler.settle(row, limits.settle_wait_ms)
+  switch (result.kind) {
+    case 'settled':
+      return result
+    case 'refused':
+      await payments.payerStatus.failed(result.payment, voucher.request.address).catch((error: unknown) => payments.onFault(error))
+      return resultOf(payments, result.payment)
+    case 'pending':
+      return pendingPayment(payments, plan.key, result.transaction)
+    case 'unsent':
+      return refusals.settlementUnavailable('Nothing was sent. Send the same payment again.')
   }
 }
 
-function refundBudgets({ rules, networkHash, payments }: ChannelParts, address: string, payer: string) {
+/** Binds the deposit, stores what sends it, and hands it to the writer of the gas wallet. */
+async function claimDeposit(
+  parts: ChannelParts,
+  { request, payment, channel }: OpenVoucher,
+  { key, authorization }: DepositPlan,
+  { settler, balance_minor }: NonNullable<DepositPlan['send']>,
+): Promise<Payment | PaymentResult | null> {
+  const { payments, store } = parts
+  const budget = await takeEach(store, depositBudgets(parts, request.address, key.payer))
+  if (!budget.granted) return refusals.tooManyDeposits()
+  // Durable before the deposit, so that the channel is known after a crash.
+  await store.channels.add(channel)
+  const asked = depositRequest(parts, { request, payment, authorization, key, balance_minor })
+  const claimed = await claimWithinBalance(payments, asked)
+  if (claimed.kind === 'exists') return claimed.payment
+  if (claimed.kind !== 'claimed') return refusals.channelRefusal('insufficient_balance')
+  await payments.reach('after_claim')
+  const { fence } = claimed
+  const deposit_call = depositCall(payment.config, authorization)
+  if (!(await payments.store.prepare_deposit(key, fence, deposit_call, payments.clock.now_ms()))) return null
+  await payments.reach('after_prepare')
+  const by = { method: payments.settler.method, settler }
+  const begun = await payments.store.begin_settling(key, fence, by, payments.clock.now_ms()).catch((error: unknown) => {
+    payments.onFault(error)
+    return 'unknown' as const
+  })
+  if (begun === 'unknown') return pendingPayment(payments, key, null)
+  return begun ? { ...settlingRow(asked, fence, by, payments.clock.now_ms()), deposit_call } : null
+}
+
+function depositRequest(
+  parts: ChannelParts,
+  { request, payment, authorization, key, balance_minor }: DepositCheck & { request: BoundRequest; balance_minor: bigint },
+): ClaimRequest {
+  const { payments } = parts
+  const now_ms = payments.clock.now_ms()
+  const { amount_minor, valid_after_s, valid_before_s, signature } = authorization
+  return {
+    ...key,
+    purpose: 'deposit',
+    subject: payment.channel_id,
+    input_hash: payment.channel_id,
+    price_class: 'deposit',
+    asset: payments.asset,
+    to: AUTHORIZATION_COLLECTOR,
+    value_minor: amount_minor,
+    valid_after_s,
+    valid_before_s,
+    signature,
+    ...resendHashes(payments.sealer, key, request.address, payment.identifier),
+    contract_payer: false,
+    balance_minor,
+    now_ms,
+    claim_until_ms: now_ms + limits.claim_ms,
+    token_hash: tokenHash(payments, payments.sealer.token(paymentContext(key))),
+  }
+}
+
+function depositBudgets(parts: ChannelParts, address: string, payer: string): AllowanceRequest[] {
+  const { rules, networkHash, payments } = parts
   const day = Math.floor(payments.clock.now_ms() / 86_400_000)
   return [
-    { day, bucket: 'channel-refund', client: payer, limit: rules.refunds_daily },
-    { day, bucket: 'channel-refund-network', client: networkHash(day, address), limit: rules.refunds_daily_network },
+    { day, bucket: 'channel-deposit', client: payer, limit: rules.deposits_daily },
+    { day, bucket: 'channel-deposit-network', client: networkHash(day, address), limit: rules.deposits_daily_network },
   ]
+}
+
+/** A voucher names the total before it, so calls of one channel cannot run side by side; those of different channels do. */
+function createChannelTurns({ waiting }: { waiting: number }): ChannelTurns {
+  const channels = new Map<string, { last: Promise<void>; turns: number }>()
+  return {
+    async take(channel_id) {
+      const known = channels.get(channel_id) ?? { last: Promise.resolve(), turns: 0 }
+      if (known.turns > waiting) return null
+      const before = known.last
+      const { promise, resolve } = Promise.withResolvers<void>()
+      known.last = promise
+      known.turns += 1
+      channels.set(channel_id, known)
+      await before
+      let ended = false
+      return () => {
+        if (ended) return
+        ended = true
+        known.turns -= 1
+        if (known.turns === 0) channels.delete(channel_id)
+        resolve()
+      }
+    },
+  }
 }

@@ -1,0 +1,128 @@
+import * as refusals from './payment-refusals.ts'
+import type { PaymentRefusal } from './payment-refusals.ts'
+import type { Chain, ChainLog } from '../../ports/chain.ts'
+import type { Channel } from '../../ports/channels.ts'
+import { CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
+import { limits } from '../limits.ts'
+import { takeEach } from './allowance.ts'
+import { type ChannelParts, correctionOf, countFault, currentChannel, termsFault } from './channel-chain.ts'
+import type { ChannelPayment } from './payment-header.ts'
+import { blockBefore } from './settlement.ts'
+import { caip2, type PaymentTerms } from './terms.ts'
+
+/** Refund of a channel: what went back to the payer, and the state of the channel after it. */
+export interface ChannelRefund {
+  kind: 'refunded'
+  transaction: string
+  amount_minor: bigint
+  channel: Channel
+}
+
+type RefundResult = ChannelRefund | PaymentRefusal | { kind: 'under_way' }
+
+/** Gives what is left in a channel back to its payer, who asks for it with the voucher of the total that was charged. */
+export interface ChannelRefunds {
+  refund(payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult>
+}
+
+export interface RefundParts {
+  channels: ChannelParts
+  chain: Pick<Chain, 'read' | 'head' | 'header' | 'logs'>
+  terms: PaymentTerms
+  /** Wakes the writer of the gas wallet. */
+  wake(): void
+}
+
+/** Refunds on each network that offers channels: the network of the payment decides; the first refuses a payment on any other. */
+export function createChannelRefunds(networks: readonly [RefundParts, ...RefundParts[]]): ChannelRefunds {
+  return {
+    refund(payment, caller) {
+      const parts = networks.find(({ terms }) => caip2(terms.chain_id) === payment.network) ?? networks[0]
+      return refund(parts, payment, caller)
+    },
+  }
+}
+
+async function refund(parts: RefundParts, payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult> {
+  const { channels, terms } = parts
+  if (payment.refund === null) return refusals.channelRefusal('refund_payload')
+  const fault = termsFault(channels, payment, { ...terms, amounts: new Set() }) ?? countFault(channels, caller.client)
+  if (fault !== null) return fault
+  const done = await channels.turns.take(payment.channel_id)
+  if (done === null) return refusals.channelRefusal('busy')
+  try {
+    const begun = await beginRefund(parts, payment, payment.refund.amount_minor, caller)
+    return begun.kind === 'refused' ? begun : await refunded(parts, payment, begun.channel)
+  } finally {
+    done()
+  }
+}
+
+/** Stores the refund, which the writer of the gas wallet then sends; or finds one that is on its way. */
+async function beginRefund(
+  { channels, wake }: RefundParts,
+  payment: ChannelPayment,
+  amount_minor: bigint | null,
+  { address, client }: { address: string; client: string },
+): Promise<{ kind: 'begun'; channel: Channel } | PaymentRefusal> {
+  const { store, payments } = channels
+  const channel = await currentChannel(channels, payment, { fresh: true })
+  if (channel === null) return refusals.channelRefusal('state_unavailable')
+  if (channel.balance_minor === 0n) {
+    channels.failures.add(client)
+    return refusals.channelRefusal('channel_not_found')
+  }
+  if (payment.total_minor !== channel.charged_minor) return refusals.channelRefusal('cumulative_mismatch', correctionOf(channel))
+  if (channel.refund_minor > 0n) return { kind: 'begun', channel }
+  const left_minor = channel.balance_minor - channel.charged_minor
+  if (left_minor <= 0n) return refusals.channelRefusal('refund_no_balance')
+  const budget = await takeEach(store, refundBudgets(channels, address, channel.payer))
+  if (!budget.granted) return refusals.tooManyDeposits()
+  const refund_minor = amount_minor === null || amount_minor > left_minor ? left_minor : amount_minor
+  channels.remembered.delete(channel.channel_id)
+  if (!(await store.channels.begin_refund(channel.channel_id, channel.charged_minor, refund_minor))) return refusals.channelRefusal('busy')
+  await payments.reach('after_refund_row')
+  wake()
+  return { kind: 'begun', channel: { ...channel, refund_minor } }
+}
+
+/** Waits until the chain counts the refund. */
+async function refunded(parts: RefundParts, payment: ChannelPayment, before: Channel): Promise<RefundResult> {
+  const { channels } = parts
+  const until_ms = channels.clock.steady_ms() + limits.settle_wait_ms
+  for (;;) {
+    const channel = await currentChannel(channels, payment, { fresh: true })
+    if (channel !== null && channel.refund_nonce > before.refund_nonce) {
+      const log = await refundLog(parts, before)
+      const amount_minor = log === null ? before.refund_minor : BigInt(log.data)
+      return { kind: 'refunded', transaction: log?.transaction_hash ?? '', amount_minor, channel }
+    }
+    if (channels.clock.steady_ms() >= until_ms) return { kind: 'under_way' }
+    await new Promise((resolve) => setTimeout(resolve, limits.settlement_poll_ms))
+  }
+}
+
+/** keccak-256 of Refunded(bytes32,address,uint128). */
+const REFUNDED_TOPIC = '0xa84286cf8ebc7903a663c77c8d99aa92b600d4c2fcca872a5d4a663db4eb394b'
+const SEARCH_BACK_S = 120
+
+/** The newest refund of the channel; null when the node returns none, which only leaves the hash out of the answer. */
+async function refundLog({ chain, channels }: RefundParts, { channel_id }: Channel): Promise<ChainLog | null> {
+  try {
+    const now_s = Math.floor(channels.clock.now_ms() / 1_000)
+    const from_block = await blockBefore(chain, now_s - SEARCH_BACK_S)
+    const { number: to_block } = await chain.head()
+    const logs = await chain.logs({ address: CHANNEL_SETTLEMENT, topics: [REFUNDED_TOPIC, channel_id], from_block, to_block })
+    return logs.at(-1) ?? null
+  } catch {
+    return null
+  }
+}
+
+function refundBudgets({ rules, networkHash, payments }: ChannelParts, address: string, payer: string) {
+  const day = Math.floor(payments.clock.now_ms() / 86_400_000)
+  return [
+    { day, bucket: 'channel-refund', client: payer, limit: rules.refunds_daily },
+    { day, bucket: 'channel-refund-network', client: networkHash(day, address), limit: rules.refunds_daily_network },
+  ]
+}
