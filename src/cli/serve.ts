@@ -107,7 +107,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
 }
 
 /** Time for the first calls before the files of pages are compressed. */
-const PREPARE_PAGES_AFTER_MS = 2_000
+const PREPARE_PAGES_AFTER_MS = 10_000
 
 async function preparePages(): Promise<void> {
   const { prepareAssets } = await import('../surfaces/pages/assets.ts')
