@@ -19,7 +19,8 @@ export async function startBrowser(): Promise<Browser> {
 }
 
 export async function launchBrowserServer(): Promise<BrowserServer> {
-  return chromium.launchServer(await launchOptions())
+  // A signal ends the run at once; the browser ends with its pipe.
+  return chromium.launchServer({ ...(await launchOptions()), handleSIGTERM: false })
 }
 
 /** On Linux x64 the browser that npm installed, elsewhere an installed Chrome. */
