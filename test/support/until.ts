@@ -1,14 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const LOOK_MS = 10
+const FIRST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 250
 
-/** Resolves as soon as the question is answered with yes; rejects after the bound, in milliseconds, naming what was waited for. */
+/**
+ * Resolves when the question is answered with yes; rejects after the bound, in milliseconds, naming what was waited for. The pause between
+ * two questions is a tenth of the time waited so far, so that a long wait leaves the processors to what it waits for.
+ */
 export async function until(what: string, question: () => boolean | Promise<boolean>, bound_ms = 20_000): Promise<void> {
-  const deadline = performance.now() + bound_ms
+  const start_ms = performance.now()
   while (!(await question())) {
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${bound_ms} ms`)
-    await delay(LOOK_MS)
+    const waited_ms = performance.now() - start_ms
+    if (waited_ms > bound_ms) throw new Error(`${what}: not within ${bound_ms} ms`)
+    await delay(Math.min(Math.max(waited_ms / 10, FIRST_PAUSE_MS), LONGEST_PAUSE_MS))
   }
 }
 
