@@ -23,7 +23,7 @@ import { until } from '../support/until.ts'
 const PRICE_MINOR = 5_000n
 const BOUND_MS = 90_000
 const AHEAD_MS = 61_000
-const REPEATS = repeats(1, 2)
+const REPEATS = repeats()
 
 let anvil: Anvil
 let stopHeart: () => Promise<void>

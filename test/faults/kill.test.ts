@@ -23,8 +23,8 @@ const SETTLED_AT_DEATH: Record<PaidPoint, number> = {
 /** Nothing was sent, so nobody may settle it unasked: the claim is held for a minute, then let go. */
 const HELD: readonly PaidPoint[] = ['after_claim', 'after_prepare']
 const FULL = runs(0, 1) === 1
-/** In the short run the service that follows lives in a time when that minute is over. */
-const AHEAD_MS = FULL ? 0 : 61_000
+/** The service that follows lives in a time when that minute is over. */
+const AHEAD_MS = 61_000
 const BOUND_MS = 90_000
 
 let anvil: Anvil

@@ -10,7 +10,7 @@ const GROWTH_MAX = 128
 const FLOOR_MS = 0.1
 
 /** Least of so many; what exceeds the bound is looked at again, since another program may have had the processor. */
-const SAMPLES = 3
+const SAMPLES = 2
 const SAMPLES_MAX = 48
 
 type Run = () => unknown

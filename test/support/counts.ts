@@ -9,8 +9,8 @@ export function runs(reduced: number, full: number): number {
   return FULL ? full : reduced
 }
 
-/** The number of repetitions of a test that kills a process: TEST_REPEATS where it is set, for a long run of one file. */
-export function repeats(reduced: number, full: number): number {
+/** The number of repetitions of a test that kills a process: TEST_REPEATS for a long run of one file, else 1. */
+export function repeats(): number {
   const set = Number(process.env['TEST_REPEATS'] ?? '')
-  return Number.isInteger(set) && set > 0 ? set : runs(reduced, full)
+  return Number.isInteger(set) && set > 0 ? set : 1
 }
