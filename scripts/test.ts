@@ -10,9 +10,6 @@ import type { Ended } from './support/test-process.ts'
  * both stores. Files named on the command line are run alone.
  */
 
-/** Code without I/O. */
-const PURE = ['test/*.test.ts', 'test/{checks,differential,documents,protocols,receipts,rulebooks,service}/*.test.ts']
-
 /** Faults, floods, fuzz, growth, other programs, browsers and packages: what only the full suite runs. */
 const ONLY_FULL = [
   'test/full/**',
@@ -33,6 +30,12 @@ const ONLY_FULL = [
   'test/surfaces/{back-pressure,discovery-live,discovery-openapi,discovery-payments,lifecycle,mcp-plain-call,mcp-small,token-counts}.test.ts',
 ]
 
+/** Attacks on a service that must answer in time all the same: they run first, one on each processor. */
+const ATTACKS = ['test/full/attacks/*.test.ts']
+
+/** Files with a separate process: they put it under load, measure what it uses or end it. All others share a few processes. */
+const ALONE = [...ATTACKS, 'test/{faults,fuzz}/*.test.ts', 'test/attacks/{machine,pollution}.test.ts', 'test/contracts/heavy-work.test.ts']
+
 const full = process.argv.includes('--full')
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const with_names = named.length > 0 || process.argv.includes('--names')
@@ -43,16 +46,14 @@ const chosen = named.length > 0 ? [...found(named)] : [...found(['test/**/*.test
 const missing = named.filter((name) => found([name]).size === 0)
 if (missing.length > 0) throw new Error(`No test file is named ${missing.join(', ')}`)
 
-const pure = found(PURE)
-/** Files with a separate process: they put it under load, or measure what it uses. All others share a few processes. */
-const alone = new Set([...only_full].filter((file) => !pure.has(file)))
+const alone = found(ALONE)
 
 /** Duration of each file in the last run, in milliseconds: the longest go first, so that no processor waits for one at the end. */
 const TIMES = `node_modules/.cache/test-times-${full ? 'full' : 'everyday'}.json`
 const times = readTimes()
 // A file that has not run yet is taken to be as long as its text, or ten times that.
-const expected_ms = (file: string) => times[file] ?? statSync(file).size * (alone.has(file) ? 10 : 1)
-const waiting = chosen
+const expected_ms = (file: string) => times[file] ?? statSync(file).size * (only_full.has(file) ? 10 : 1)
+const ordered = chosen
   .map((file) => ({ file, ms: expected_ms(file) }))
   .toSorted((a, b) => b.ms - a.ms)
   .map(({ file }) => file)
@@ -68,8 +69,14 @@ function readTimes(): Record<string, number> {
   }
 }
 
+/** Runs files in so many processes at a time, the first files first. */
+async function runFiles(files: readonly string[], processes: number, env: NodeJS.ProcessEnv): Promise<void> {
+  const waiting = [...files]
+  await Promise.all(Array.from({ length: Math.min(files.length, processes) }, () => runProcess(waiting, env)))
+}
+
 /** Runs files in one process until none waits. Resolves when the process has ended. */
-async function runProcess(env: NodeJS.ProcessEnv): Promise<void> {
+async function runProcess(waiting: string[], env: NodeJS.ProcessEnv): Promise<void> {
   const child = fork('scripts/support/test-process.ts', [], {
     env,
     execArgv: ['--test-reporter=./scripts/support/test-process.ts', '--max-semi-space-size=32'],
@@ -79,7 +86,7 @@ async function runProcess(env: NodeJS.ProcessEnv): Promise<void> {
   let failed = false
   let lines: string[] = []
   const next = () => {
-    running = running !== undefined && alone.has(running) ? undefined : takeFile(running === undefined)
+    running = running !== undefined && alone.has(running) ? undefined : takeFile(waiting, running === undefined)
     lines = []
     // A process that has just died says so by its end.
     child.send(running ?? '', () => undefined)
@@ -95,11 +102,11 @@ async function runProcess(env: NodeJS.ProcessEnv): Promise<void> {
   const code = await exitOf(child)
   if (running !== undefined) report({ file: running, path: [], ms: 0, fault: `its process ended with ${code}` })
   else if (code !== 0 && !failed) failures.push(`A process that had run its files ended with ${code}`)
-  if (waiting.length > 0) await runProcess(env)
+  if (waiting.length > 0) await runProcess(waiting, env)
 }
 
 /** A file that is to be alone is taken by a process that has run none. */
-function takeFile(fresh: boolean): string | undefined {
+function takeFile(waiting: string[], fresh: boolean): string | undefined {
   const index = waiting.findIndex((file) => fresh || !alone.has(file))
   return index === -1 ? undefined : waiting.splice(index, 1)[0]
 }
@@ -125,9 +132,19 @@ async function runAll(): Promise<void> {
     const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
     const tier = { TEST_FULL: full ? '1' : '0', ...(!full && named.length === 0 && { TEST_STORES: 'sqlite' }) }
     const env = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled'), ...machine, ...tier }
-    // Every day a third process works while others wait for I/O; attacks and load of the full suite need the processors.
-    const processes = Math.min(waiting.length, availableParallelism() + (full ? 0 : 1))
-    await Promise.all(Array.from({ length: processes }, () => runProcess(env)))
+    const processors = availableParallelism()
+    const attacks = found(ATTACKS)
+    await runFiles(
+      ordered.filter((file) => attacks.has(file)),
+      processors,
+      env,
+    )
+    // More processes than processors: many files wait for blocks, leases and pauses.
+    await runFiles(
+      ordered.filter((file) => !attacks.has(file)),
+      full ? 2 * processors : processors + 1,
+      env,
+    )
   } finally {
     if (sharing) await globalTeardown()
   }
