@@ -1,3 +1,4 @@
+import { readPointer } from './json-schema/json.ts'
 import { isEscaped } from './strict-json-scan.ts'
 
 /** Half-open range of UTF-16 units. */
@@ -23,7 +24,7 @@ export function findJsonRanges(text: string, pointers: Iterable<string>): Map<st
   const root: WantedPointers = { steps: new Map(), pointers: [] }
   for (const pointer of pointers) {
     let wanted = root
-    for (const step of pointerSteps(pointer)) {
+    for (const step of pointer.startsWith('/') ? readPointer(pointer) : []) {
       const next = wanted.steps.get(step) ?? { steps: new Map(), pointers: [] }
       wanted.steps.set(step, next)
       wanted = next
@@ -33,14 +34,6 @@ export function findJsonRanges(text: string, pointers: Iterable<string>): Map<st
   const found = new Map<string, JsonTextRange>()
   new RangeFinder(text, found).value(root, null)
   return found
-}
-
-function pointerSteps(pointer: string): string[] {
-  if (!pointer.startsWith('/')) return []
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 const SPACE = ' \t\n\r'

@@ -54,16 +54,7 @@ interface FxRate {
   legs: Leg[]
 }
 
-/** Units of `quote` for one of `base`; `prices` holds all that `neededFor` names. */
-function fxRate(base: FxSymbol, quote: FxSymbol, prices: ReadonlyMap<Priced, UsdPrice>): FxRate {
-  return rateOf(base, quote, (symbol) => pricedSide(symbol, prices))
-}
-
-/** The same of made-up prices. */
-function sampleFxRate(base: FxSymbol, quote: FxSymbol): FxRate {
-  return rateOf(base, quote, sampleSide)
-}
-
+/** Units of `quote` for one of `base`. */
 function rateOf(base: FxSymbol, quote: FxSymbol, sideOf: (symbol: FxSymbol) => Side): FxRate {
   if (sameThing(base, quote)) return { rate: '1', inverse: '1', numerator: '1', denominator: '1', method: 'identity', legs: [] }
   const [first, second] = [sideOf(base), sideOf(quote)]
@@ -206,7 +197,8 @@ export default defineTool({
     const [base, quote] = [known(asked.base), known(asked.quote)]
     const needed = neededFor(base, quote)
     const read = needed.length === 0 || chain.sandbox ? null : await readPrices(chain, needed)
-    const rate = chain.sandbox ? sampleFxRate(base, quote) : fxRate(base, quote, read?.prices ?? new Map())
+    const prices = read?.prices ?? new Map<Priced, UsdPrice>()
+    const rate = rateOf(base, quote, chain.sandbox ? sampleSide : (symbol) => pricedSide(symbol, prices))
     const ages = rate.legs.flatMap(({ feed_age_s }) => (feed_age_s === null ? [] : [feed_age_s]))
     return {
       base,
@@ -216,7 +208,7 @@ export default defineTool({
       source: chain.sandbox ? ('fixed_sample' as const) : ('base_oracles' as const),
       oldest_feed_age_s: ages.length === 0 ? null : Math.max(...ages),
       market_closed: ages.length === 0 ? null : rate.legs.some(({ market_closed }) => market_closed === true),
-      block: read === null ? null : shown(read.header),
+      block: read && { number: String(read.header.number), hash: read.header.hash, timestamp: instant(read.header.timestamp_s) },
       chain_id: chain.chain_id,
       sandbox: chain.sandbox,
       evaluated_at: new Date(clock.now_ms()).toISOString(),
@@ -229,10 +221,6 @@ function known(text: string): FxSymbol {
   const symbol = fxSymbol(text)
   if (symbol === null) throw new RangeError('the schema lets no unknown symbol through')
   return symbol
-}
-
-function shown({ number, hash, timestamp_s }: BlockHeader) {
-  return { number: String(number), hash, timestamp: instant(timestamp_s) }
 }
 
 async function readPrices(chain: ChainFacts, needed: readonly Priced[]): Promise<{ header: BlockHeader; prices: Map<Priced, UsdPrice> }> {

@@ -7,6 +7,12 @@ export function ownMember(record: JsonRecord, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
+/** Decoded steps of a JSON pointer (RFC 6901). */
+export function readPointer(pointer: string): string[] {
+  const steps = pointer.split('/').slice(1)
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
 /** One step of a JSON pointer (RFC 6901), with its slash. */
 export function pointerStep(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`

@@ -1,6 +1,6 @@
 import { isObject } from '../../is-object.ts'
 import { type KeywordForm, type Keyword, KEYWORDS, RETIRED, type SchemaDialect, findDialect, findMetaschema, FORMS } from './keywords.ts'
-import { type JsonRecord, ownMember, printableExcerpt, checkJsonBounds } from './json.ts'
+import { type JsonRecord, ownMember, printableExcerpt, checkJsonBounds, readPointer } from './json.ts'
 import {
   type Budget,
   type SchemaGap,
@@ -87,11 +87,7 @@ function decodeFragment(fragment: string): string | null {
 /** Splits a JSON pointer into decoded steps; null if it is not a pointer. */
 function pointerSteps(pointer: string): string[] | null {
   if (pointer === '') return []
-  if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return null
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointer.startsWith('/') && !/~(?![01])/.test(pointer) ? readPointer(pointer) : null
 }
 
 /** A schema with its subschemas and the other documents that it references. */

@@ -71,7 +71,7 @@ function collectA2aView(context: RuleContext): A2aView {
     context,
     card,
     is_v1,
-    interfaces: is_v1 ? at(card, 'supportedInterfaces').objects().map(readInterface) : readOldInterfaces(card),
+    interfaces: readInterfaces(card, is_v1),
     extensions: card.objects('capabilities', 'extensions'),
     skills,
     schemes: at(card, 'securitySchemes')
@@ -82,11 +82,11 @@ function collectA2aView(context: RuleContext): A2aView {
   }
 }
 
-function readInterface(cursor: JsonCursor): AgentInterface {
-  return makeInterface(cursor, at(cursor, 'protocolBinding'))
-}
-
-function readOldInterfaces(card: JsonCursor): AgentInterface[] {
+function readInterfaces(card: JsonCursor, is_v1: boolean): AgentInterface[] {
+  if (is_v1)
+    return at(card, 'supportedInterfaces')
+      .objects()
+      .map((cursor) => makeInterface(cursor, at(cursor, 'protocolBinding')))
   const main = makeInterface(card, at(card, 'preferredTransport'))
   const additional = at(card, 'additionalInterfaces')
     .objects()

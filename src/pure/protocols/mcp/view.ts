@@ -1,3 +1,4 @@
+import { readPointer } from '../../documents/json-schema/json.ts'
 import { type JsonCursor, NO_LITERALS } from '../json-cursor.ts'
 import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
 import { declaredVersion } from '../kit/dates.ts'
@@ -308,10 +309,9 @@ function readSchema(context: RuleContext, cursor: JsonCursor): ToolSchema | null
 }
 
 function makeFault(schema: JsonCursor, pointer: string, keyword: string | null): SchemaFault {
-  const steps = pointer.split('/').slice(1)
+  const steps = readPointer(pointer)
   let cursor = schema
-  for (const step of steps) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const key of steps) {
     cursor = (cursor.kind === 'array' ? cursor.items()[Number(key)] : undefined) ?? cursor.get(key)
   }
   return { cursor, keyword: keyword ?? '', depth: steps.length }
