@@ -1,4 +1,5 @@
-import { accepts, decimal, expectedCheck, foundCheck, valueAt, type VatLengthRule, type VatScheme } from './vat/calculations.ts'
+import { checkCharacters } from './check-digits.ts'
+import { accepts, decimal, foundCheck, valueAt, type VatLengthRule, type VatScheme, NONE } from './vat/calculations.ts'
 import { VAT_BY_LETTERS, VAT_COUNTRIES, type VatCountry, type FormatCharacter } from './vat/countries.ts'
 import { isUnusualSpanish } from './vat/special-rules.ts'
 import { type Change, type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
@@ -14,6 +15,12 @@ import {
 } from './normalize.ts'
 import { conclude, foreignCharacters, repair } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
+
+/** The expected check characters as text; null when none would match. */
+function expectedCheck(scheme: VatScheme, values: Uint8Array): string | null {
+  const value = scheme.expected(values)
+  return value === NONE ? null : checkCharacters(value, scheme.end - scheme.start)
+}
 
 /** Date of the formats: VIES, "VAT identification number structure", with NL as since 2020, XI as since 2021, BE as since 2023. */
 const VAT_FORMATS_AS_OF = 'compiled 2026-11-21'

@@ -1,4 +1,4 @@
-import { checkCharacters, complement11, weightedSum, complement10, luhnSum, mod11_10 } from '../check-digits.ts'
+import { complement11, weightedSum, complement10, luhnSum, mod11_10 } from '../check-digits.ts'
 import type { ReasonCode } from '../verdict.ts'
 
 /*
@@ -91,12 +91,6 @@ export function foundCheck(scheme: VatScheme, values: Uint8Array): number {
 
 export function accepts(scheme: VatScheme, values: Uint8Array): boolean {
   return scheme.accepts === undefined ? scheme.expected(values) === foundCheck(scheme, values) : scheme.accepts(values)
-}
-
-/** The expected check characters as text; null when none would match. */
-export function expectedCheck(scheme: VatScheme, values: Uint8Array): string | null {
-  const value = scheme.expected(values)
-  return value === NONE ? null : checkCharacters(value, scheme.end - scheme.start)
 }
 
 export const NO_LEADING_ZERO = partRule('number', [0, 1], 'bad_component', '1 to 9', (values) => values[0] !== 0)
