@@ -11,8 +11,8 @@ export async function readJson(url: string, accept = 'application/json'): Promis
 
 /** The value as an object; fails when it is none. */
 export function asMembers(value: unknown): Members {
-  assert.ok(typeof value === 'object' && value !== null && !Array.isArray(value), `not an object: ${JSON.stringify(value)?.slice(0, 80)}`)
-  return value as Members
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  return assert.fail(`not an object: ${JSON.stringify(value)?.slice(0, 80)}`)
 }
 
 /** The value as a list of objects. */
