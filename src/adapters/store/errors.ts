@@ -34,3 +34,35 @@ export class StoreRefusedError extends StoreError {
     super(message, { cause })
   }
 }
+
+/** Primary result codes of SQLite, https://www.sqlite.org/rescode.html, which classify its errors. */
+const SQLITE_BUSY = 5
+const SQLITE_CANNOT_HOLD: ReadonlySet<number | undefined> = new Set([18, 19, 20])
+
+/** Another connection holds the lock of the SQLite file. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return undefined
+  return error.errcode & 0xff
+}
+
+/** The fault of one statement: the value's own, where SQLite says so. */
+export function fault(error: unknown): StoreError {
+  return SQLITE_CANNOT_HOLD.has(resultCode(error)) ? new StoreRefusedError('The store cannot hold this value.', error) : outage(error)
+}
+
+/** The error of a whole transaction, or of the SQLite file. */
+export function outage(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  if (isBusy(error)) return new StoreBusyError(error)
+  const reason = resultCode(error) ?? 'no result code'
+  return new StoreUnavailableError(`The SQLite store could not be read or written${sqliteWords(error)} (${reason}).`, error)
+}
+
+/** SQLite's text for the result code, such as a full disk; it contains nothing of the statement. */
+function sqliteWords(error: unknown): string {
+  return error instanceof Error && 'errstr' in error && typeof error.errstr === 'string' ? `: ${error.errstr}` : ''
+}

@@ -1,15 +1,84 @@
 import { Worker } from 'node:worker_threads'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Instances, AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
-import { StoreUnavailableError } from './errors.ts'
-import { checkpointAlone, fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
+import { StoreUnavailableError, fault, isBusy, outage } from './errors.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { type BoundValue, count, type StoredValue } from './columns.ts'
 import { expression, type PreparedStatement, sql, statement, type StoredRow } from './statements.ts'
 import type { AtomicOptions, Work } from './database.ts'
 import { READ_USED, SqlStore, TAKE_ONE } from './sql-store.ts'
+import { CREATE_MIGRATION_TABLE, pendingSteps, READ_SCHEMA, SQLITE_DIALECT } from './migrations.ts'
+
+/** The SQLite file itself: making it, bringing it up to date, waiting for its lock, and what its errors mean. */
+
+/**
+ * Pause between two tries to get a lock. SQLite's own waiting (busy_timeout) stays off: it would stop the event loop, and it asks so
+ * seldom that of two busy processes one starves for a third of a second (measured; 70 ms this way).
+ */
+const BUSY_PAUSE_MS = 1
+
+/** Only its owner may read the file: it holds who called how often, if only as keyed hashes. SQLite gives its side files the same mode. */
+function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    // Exclusive, because closing any descriptor of an existing file would drop the locks of this process's other connections to it.
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
+/** Pages of the write-ahead log at which a commit makes a checkpoint itself: a thread does it long before, unless that is gone. */
+const CHECKPOINT_PAGES = 16_384
+const CHECKPOINT_PAGES_ALONE = 1_000
+
+/**
+ * Page cache of a connection. With SQLite's default of 2 MB a busy service reads back pages that it has just written, because the hashes
+ * that index its rows are spread over the file.
+ */
+const CACHE_KIB = 16_384
+
+/** No thread makes checkpoints any more. */
+function checkpointAlone(database: DatabaseSync, why: string): void {
+  process.emitWarning(`Checkpoints of the store are made by its commits from now on: ${why}`)
+  database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES_ALONE}`)
+}
+
+function prepareFile(database: DatabaseSync): void {
+  const mode = database.prepare('pragma journal_mode = wal').get()?.['journal_mode']
+  if (mode !== 'wal') throw new StoreUnavailableError('The SQLite file cannot keep a write-ahead log where it lies; use a local disk.')
+  database.exec('pragma synchronous = full')
+  database.exec(`pragma cache_size = -${CACHE_KIB}`)
+  database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+  database.exec('begin immediate')
+  try {
+    database.exec(CREATE_MIGRATION_TABLE)
+    const found = READ_SCHEMA.read(database.prepare(READ_SCHEMA.text).get() ?? {}).number
+    // Rows that a migration deletes are overwritten in the file.
+    database.exec('pragma secure_delete = on')
+    for (const step of pendingSteps(found, SQLITE_DIALECT)) database.exec(step)
+    database.exec('commit')
+    database.exec('pragma secure_delete = off')
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
+/** Does the work now, or while another connection has the lock again and again, at most `attempts` times. */
+async function patiently<Outcome>(attempts: number, work: () => Outcome): Promise<Outcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error) || attempt >= attempts) throw error
+    }
+    await pause(BUSY_PAUSE_MS)
+  }
+}
 
 /** After a commit, the checkpoint comes so much later: what is written often in between goes into the file once. */
 const DELAY_MS = 500
