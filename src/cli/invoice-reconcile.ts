@@ -8,7 +8,6 @@ import {
   RailFull,
   type RailInvoice,
   type RailResult,
-  type UnmatchedEntry,
 } from '../service/invoices/bank-rail.ts'
 import { type InputFile, readFileOptions, readFiles, findingLine, unreadableError } from './reconcile-read.ts'
 import { paint, printable, remark, say, table, wantsJson } from './terminal.ts'
@@ -35,7 +34,7 @@ export function bankRailJson({ invoices, unmatched, entries, counts }: RailResul
     files: files.map(({ path }) => path),
     entries,
     invoices: invoices.map((one) => invoiceJson(one, account.currency)),
-    unmatched: unmatched.map((one) => unmatchedJson(one)),
+    unmatched: unmatched.map(({ amount_minor, ...rest }) => ({ ...rest, amount: bankText(amount_minor, rest.currency) })),
     counts: { reported: invoices.length, ...counts },
     applied: changed !== null,
     changed,
@@ -63,10 +62,6 @@ function invoiceJson({ invoice, reference, asked_minor, judgement, reports, fres
       currency: one.currency,
     })),
   }
-}
-
-function unmatchedJson({ amount_minor, ...rest }: UnmatchedEntry) {
-  return { ...rest, amount: bankText(amount_minor, rest.currency) }
 }
 
 /** The result as text: one line per invoice and per unmatched entry. */

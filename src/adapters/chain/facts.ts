@@ -1,4 +1,4 @@
-import type { BlockFacts, BlockTag, ChainFacts, FactRead, PinnedBlock } from '../../ports/chain-facts.ts'
+import type { BlockFacts, BlockTag, ChainFacts, FactRead, PinnedBlock, Transfers } from '../../ports/chain-facts.ts'
 import type { BlockHeader, ChainReadResult } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
@@ -201,4 +201,13 @@ export function byNumber(number: bigint): RpcCall {
 
 export function byTag(tag: BlockTag): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [tag, false] }
+}
+
+/** Chain of a machine without one: every read is rejected. */
+export function noChain(chain_id: number): { chain: ChainFacts; transfers: Transfers } {
+  const refuse = () => Promise.reject(new ChainUnavailableError('There is no chain here to read.'))
+  return {
+    chain: { chain_id, sandbox: true, atOneBlock: refuse, block: refuse },
+    transfers: { chain_id, sandbox: true, history: refuse },
+  }
 }

@@ -247,7 +247,7 @@ export function itemCatalogue(tools: () => readonly Tool[]): ItemCatalogue {
   const byId = () =>
     (permitted ??= new Map(
       tools()
-        .filter(isItemTool)
+        .filter(({ batch_field }) => batch_field !== undefined)
         .map((tool) => [tool.id, tool]),
     ))
   return {
@@ -259,10 +259,6 @@ export function itemCatalogue(tools: () => readonly Tool[]): ItemCatalogue {
       return tool === undefined ? notPermitted([...byId().keys()]) : checkItem(tool, value)
     },
   }
-}
-
-function isItemTool(tool: Tool): boolean {
-  return tool.batch_field !== undefined
 }
 
 function checkItem(tool: Tool, value: string): ItemAnswer {

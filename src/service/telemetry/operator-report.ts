@@ -1,7 +1,7 @@
 import type { CallCount, CallCountStore } from '../../ports/call-counts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LedgerSum, Payment } from '../../ports/payments.ts'
-import type { LeaseHolder, Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store.ts'
 import { type Currency, currencyOf } from '../../pure/networks.ts'
 import { PAYMENT_STATES, type PaymentState } from '../../pure/payments/states.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
@@ -121,7 +121,7 @@ export async function operatorReport(source: ReportSource): Promise<OperatorRepo
     datasets: source.datasets().toSorted((one, other) => other.age_days / other.limit_days - one.age_days / one.limit_days),
     queues: source.queues(),
     webhooks,
-    leases: leases.map((lease) => leaseReport(lease, now_ms)),
+    leases: leases.map(({ name, holder, until_ms }) => ({ name, holder, expires_in_s: Math.ceil((until_ms - now_ms) / 1_000) })),
   }
 }
 
@@ -194,10 +194,6 @@ async function gasReport({ payments }: ReportSource['store'], seen: GasStatus, t
     spent_daily_wei,
     days_left: spent_daily_wei === 0n ? null : Number.parseInt((seen.balance_wei / spent_daily_wei).toString(), 10),
   }
-}
-
-function leaseReport({ name, holder, until_ms }: LeaseHolder, now_ms: number) {
-  return { name, holder, expires_in_s: Math.ceil((until_ms - now_ms) / 1_000) }
 }
 
 const DAY_MS = 86_400_000
