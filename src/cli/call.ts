@@ -9,7 +9,7 @@ import type { Allowance } from '../service/payments/allowance.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/body.ts'
 import type { Invocation } from './commands.ts'
-import { localRegisters, localSources, localStamp, markMode, readEnvironment } from './deployment.ts'
+import { localSources, markMode, readEnvironment, orConfig } from './deployment.ts'
 import { CliError, type Exit, EXIT_CODES, unknownName } from './errors.ts'
 import { exampleCall } from './tools.ts'
 import { readBounded } from '../pure/read-bounded.ts'
@@ -18,10 +18,16 @@ import { readStrictJson } from '../pure/documents/strict-json.ts'
 import { problemForError } from '../service/calls/refusals.ts'
 import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
 import { limits, REGISTER_IDS } from '../service/limits.ts'
-import { withRegisters } from '../service/registers.ts'
+import { withRegisters, createRegisters, type Registers } from '../service/registers.ts'
 import { LineWriter } from './line-writer.ts'
 import { renderAnswer, renderBrief } from './render-answer.ts'
 import { isObject } from '../pure/is-object.ts'
+import { systemClock } from '../adapters/clock/system.ts'
+import { createNonceSource } from '../adapters/random/system.ts'
+import { chooseSigning } from '../adapters/signer/choose.ts'
+import { activeKey } from '../adapters/signer/keyring.ts'
+import { registerReaders } from '../assembly/reference-tables.ts'
+import { identityOf, localOrigin, ringOf } from '../assembly/identity.ts'
 
 /**
  * `assay call <tool> <input>`: runs the tool in this process, without a server or an allowance; tools with sources query them. With --url the
@@ -80,6 +86,32 @@ const REMOTE_BOUNDS: ReadBounds = {
   depth: limits.json_depth,
   nodes: limits.document_body_bytes,
   unsafe_numbers: 'refuse',
+}
+
+/** Signing key and identity of this deployment, read from its settings without opening a store, a port or a connection. */
+async function localStamp(settings: Settings): Promise<ReceiptIssuer> {
+  const signing = await chooseSigning()
+  const identity = orConfig(() => identityOf(settings, signing))
+  const active = activeKey(orConfig(() => ringOf(settings, identity)))
+  if (active === undefined) throw new CliError('config', 'No receipt key is active; "assay keys rotate" makes one.')
+  return {
+    signer: signing.signer(active.private_key),
+    queue: null,
+    log: null,
+    crypto: signing.crypto,
+    clock: systemClock,
+    recipient: identity.pay_to,
+    origins: { site_url: settings.ASSAY_SITE_URL || localOrigin(settings.ASSAY_HOST, settings.ASSAY_PORT) },
+    randomNonce: createNonceSource(),
+  }
+}
+
+/** Live registers that the settings name. The command line has no budget of free calls. */
+function localRegisters(settings: Settings): { registers?: Registers } {
+  if (settings.ASSAY_REGISTERS.length === 0) return {}
+  const readers = orConfig(() => registerReaders(settings))
+  const onFault = (error: unknown) => remark(`assay: ${error instanceof Error ? error.message : 'unknown fault'}`)
+  return { registers: createRegisters({ readers, clock: systemClock, sources: null, onFault }) }
 }
 
 async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, invocation: Invocation): Promise<Exit> {

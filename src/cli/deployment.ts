@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { noChain, createChainFacts } from '../adapters/chain/facts.ts'
 import { Pool } from '../adapters/chain/pool.ts'
 import { freshener, readRecord, sandboxFiles, rpcRequest } from '../adapters/chain/sandbox-process.ts'
@@ -11,21 +12,15 @@ import { bundledScreening } from '../pure/checks/ofac.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
-import { createNonceSource } from '../adapters/random/system.ts'
 import { choosePrices } from '../adapters/prices/choose.ts'
 import { chooseRegistrations } from '../adapters/public-https/choose.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
-import { activeKey } from '../adapters/signer/keyring.ts'
-import type { ReceiptIssuer } from '../service/calls/answer.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas } from '../service/catalogue/wire-schemas.ts'
 import { SourceDown, type Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
-import { registerReaders } from '../assembly/reference-tables.ts'
-import { createRegisters, type Registers } from '../service/registers.ts'
-import { identityOf, localOrigin, ringOf, secretOf, StartError, places } from '../assembly/identity.ts'
+import { identityOf, secretOf, StartError, places } from '../assembly/identity.ts'
 import { CliError } from './errors.ts'
-import { existsSync } from 'node:fs'
 import { openStore } from '../adapters/store/open.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
 import { modeMark } from '../service/catalogue/text.ts'
@@ -54,24 +49,6 @@ const FORGETFUL: FinalizedRangeStore = {
 
 const SANDBOX_CHAIN_ID = 84_532
 
-/** Signing key and identity of this deployment, read from its settings without opening a store, a port or a connection. */
-export async function localStamp(settings: Settings): Promise<ReceiptIssuer> {
-  const signing = await chooseSigning()
-  const identity = orConfig(() => identityOf(settings, signing))
-  const active = activeKey(orConfig(() => ringOf(settings, identity)))
-  if (active === undefined) throw new CliError('config', 'No receipt key is active; "assay keys rotate" makes one.')
-  return {
-    signer: signing.signer(active.private_key),
-    queue: null,
-    log: null,
-    crypto: signing.crypto,
-    clock: systemClock,
-    recipient: identity.pay_to,
-    origins: { site_url: settings.ASSAY_SITE_URL || localOrigin(settings.ASSAY_HOST, settings.ASSAY_PORT) },
-    randomNonce: createNonceSource(),
-  }
-}
-
 /** Sources of tools on the command line. A replay has no settings and no external sources. */
 export function localSources(catalogue: Catalogue, settings: Settings | null): Sources {
   const mode = settings?.ASSAY_MODE ?? 'sandbox'
@@ -91,14 +68,6 @@ export function localSources(catalogue: Catalogue, settings: Settings | null): S
     schemas: publishedSchemas(() => catalogue.tools),
     registrar: noRegistrar,
   }
-}
-
-/** Live registers that the settings name. The command line has no budget of free calls. */
-export function localRegisters(settings: Settings): { registers?: Registers } {
-  if (settings.ASSAY_REGISTERS.length === 0) return {}
-  const readers = orConfig(() => registerReaders(settings))
-  const onFault = (error: unknown) => remark(`assay: ${error instanceof Error ? error.message : 'unknown fault'}`)
-  return { registers: createRegisters({ readers, clock: systemClock, sources: null, onFault }) }
 }
 
 /** Records need the store of a service, which the command line lacks. */

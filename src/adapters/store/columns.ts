@@ -177,7 +177,3 @@ export function columns<const Types extends Readonly<Record<string, ColumnType<u
 export function pick<Group extends TableColumns, Name extends keyof Group>(group: Group, ...names: readonly Name[]): Pick<Group, Name> {
   return Object.fromEntries(names.map((name) => [name, group[name]])) as Pick<Group, Name>
 }
-
-export function omit<Group extends TableColumns, Name extends keyof Group>(group: Group, ...names: readonly Name[]): Omit<Group, Name> {
-  return Object.fromEntries(Object.entries(group).filter(([name]) => !names.includes(name as Name & string))) as Omit<Group, Name>
-}

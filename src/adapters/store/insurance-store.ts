@@ -1,6 +1,6 @@
 import type { Countersignature, DirectoryBounds, InsuranceStore, PolicyRow, Registered, UnderwriterRow } from '../../ports/insurance.ts'
 import type { WebhookEvent } from '../../ports/webhooks.ts'
-import { columns, count, key_type, nullable, omit, parameter, text_type } from './columns.ts'
+import { columns, count, key_type, nullable, parameter, text_type, type TableColumns } from './columns.ts'
 import { assigned, expression, inserted, matched, replaced, selected, sql, statement } from './statements.ts'
 import { assertStorable, execute, presentRow, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 import { noteEvent } from './webhook-store.ts'
@@ -59,6 +59,10 @@ const COUNT_DOMAIN = statement(
   sql`select ${ENTRIES} from underwriter
     where proven_s is not null and domain = ${domain} and listed_until_s > ${now} and address <> ${address}`,
 )
+
+function omit<Group extends TableColumns, Name extends keyof Group>(group: Group, ...names: readonly Name[]): Omit<Group, Name> {
+  return Object.fromEntries(Object.entries(group).filter(([name]) => !names.includes(name as Name & string))) as Omit<Group, Name>
+}
 
 const WRITE = statement(
   'write_underwriter',

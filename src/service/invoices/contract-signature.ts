@@ -1,17 +1,8 @@
 import type { ChainReadResult } from '../../ports/chain.ts'
 import { PROBE_YES, readSignatureWrapper, signatureProbe } from '../../pure/payments/signature-wrapper.ts'
 import { bytes32Word, bytesTail, uintWord } from '../../pure/payments/token-calls.ts'
-import {
-  merchantDigest,
-  merchantKind,
-  merchantSigned,
-  merchantTypedData,
-  type MerchantSigning,
-  type SignedTerms,
-} from '../../pure/invoices/terms.ts'
-import { toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import { toHex } from '../../pure/receipts/crypto.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
-import { signRequest } from '../../pure/signing/sign-request.ts'
 import type { OutsideReads, RateLimitCode } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 import { isChainFault } from '../chain-fault.ts'
@@ -86,42 +77,6 @@ function questionTo(wallet: string, digest: string, signature: string) {
 
 function isBytes(signature: string): boolean {
   return signature.length <= 2 + 2 * limits.payment_signature_bytes && /^0x(?:[0-9a-fA-F]{2})+$/.test(signature)
-}
-
-interface MerchantSignatureParts {
-  crypto: ReceiptCrypto
-  contracts: ContractSignatures | null
-  site_url(): string
-}
-
-/**
- * Returns the signature when the merchant made it: an account by its key, a contract wallet by its answer on the chain (ERC-1271). The problem
- * carries the typed data to sign. `client` is the address of the sender.
- */
-export async function checkMerchantSignature(
-  { crypto, contracts, site_url }: MerchantSignatureParts,
-  act: MerchantSigning,
-  terms: SignedTerms,
-  signature: string | null,
-  client: string,
-): Promise<{ ok: true; signature: string } | { ok: false; problem: Problem }> {
-  if (signature !== null && merchantSigned(act, terms, signature, crypto)) return { ok: true, signature }
-  const detail =
-    signature === null
-      ? 'Sign `sign.typed_data` with the wallet of the merchant and send the signature.'
-      : 'The signature is not one of the merchant over this invoice. Sign `sign.typed_data` with the wallet of the merchant.'
-  const sign = signRequest({
-    kind: merchantKind(act, terms),
-    origin: site_url(),
-    signer: terms.merchant,
-    signable: { method: 'eth_signTypedData_v4', typed_data: merchantTypedData(act, terms, crypto) },
-    values: act === 'create' ? { request: terms.invoice_id } : { id: terms.invoice_id },
-  })
-  const wrong = problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } })
-  if (signature === null || contracts === null) return { ok: false, problem: wrong }
-  const digest = merchantDigest(act, terms, crypto)
-  const refusal = await contracts.refusal({ wallet: terms.merchant, digest, signature, client, wrong, rate_code: 'INVOICE_RATE_LIMITED' })
-  return refusal === null ? { ok: true, signature } : { ok: false, problem: refusal }
 }
 
 /** Refusal where only the chain could accept a signature, and it does not answer. */

@@ -16,6 +16,11 @@ import {
   type InvoiceTerms,
   FEE_POLICY,
   FEE_POLICY_HASH,
+  merchantKind,
+  merchantSigned,
+  merchantTypedData,
+  type MerchantSigning,
+  type SignedTerms,
 } from '../../pure/invoices/terms.ts'
 import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
 import { bankReference } from '../../pure/invoices/links.ts'
@@ -23,7 +28,7 @@ import { PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
-import { checkMerchantSignature, type ContractSignatures } from './contract-signature.ts'
+import type { ContractSignatures } from './contract-signature.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import { specimen, SPECIMEN_ID, viewInvoice, type InvoiceView, type ViewParts } from './invoice-view.ts'
 import { isChainFault } from '../chain-fault.ts'
@@ -38,6 +43,7 @@ import {
 import type { InvoiceWatch } from './watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
+import { signRequest } from '../../pure/signing/sign-request.ts'
 
 export interface InvoiceDeskParts extends CreateParts, ViewParts {
   crypto: ReceiptCrypto
@@ -147,6 +153,36 @@ async function look(parts: InvoiceDeskParts, invoice: StoredInvoice | null): Pro
   }
   const view = await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice)
   return current ? view : { ...view, record: { ...view.record, stale: true } }
+}
+
+/**
+ * Returns the signature when the merchant made it: an account by its key, a contract wallet by its answer on the chain (ERC-1271). The problem
+ * carries the typed data to sign. `client` is the address of the sender.
+ */
+async function checkMerchantSignature(
+  { crypto, contracts, site_url }: CreateParts,
+  act: MerchantSigning,
+  terms: SignedTerms,
+  signature: string | null,
+  client: string,
+): Promise<{ ok: true; signature: string } | { ok: false; problem: Problem }> {
+  if (signature !== null && merchantSigned(act, terms, signature, crypto)) return { ok: true, signature }
+  const detail =
+    signature === null
+      ? 'Sign `sign.typed_data` with the wallet of the merchant and send the signature.'
+      : 'The signature is not one of the merchant over this invoice. Sign `sign.typed_data` with the wallet of the merchant.'
+  const sign = signRequest({
+    kind: merchantKind(act, terms),
+    origin: site_url(),
+    signer: terms.merchant,
+    signable: { method: 'eth_signTypedData_v4', typed_data: merchantTypedData(act, terms, crypto) },
+    values: act === 'create' ? { request: terms.invoice_id } : { id: terms.invoice_id },
+  })
+  const wrong = problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } })
+  if (signature === null || contracts === null) return { ok: false, problem: wrong }
+  const digest = merchantDigest(act, terms, crypto)
+  const refusal = await contracts.refusal({ wallet: terms.merchant, digest, signature, client, wrong, rate_code: 'INVOICE_RATE_LIMITED' })
+  return refusal === null ? { ok: true, signature } : { ok: false, problem: refusal }
 }
 
 async function merchantAct(
