@@ -1,4 +1,4 @@
-import type { Tool as ListedTool } from '@modelcontextprotocol/server'
+import type { Tool as ListedTool, Server } from '@modelcontextprotocol/server'
 import { call } from '../service/calls/call.ts'
 import type { ServeCall } from '../service/calls/instrumented-call.ts'
 import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
@@ -18,7 +18,6 @@ import {
   DETAIL_POINTER,
   type ToolReply,
 } from '../surfaces/mcp/tool-call.ts'
-import { messageOf, serveOverStdio } from '../surfaces/mcp/stdio.ts'
 import { createViews, type ToolViewRequest, CALL_TOOL, isFindTool } from '../surfaces/mcp/tool-list.ts'
 import { VERSION } from '../assembly/deployment.ts'
 import { localCallDeps } from './call.ts'
@@ -29,9 +28,12 @@ import { refuseWallet, shownAnswer, shownError, remoteClient } from './remote.ts
 import { remark, shownProblem } from './terminal.ts'
 import { type AssayClient, AssayError } from '../client/index.ts'
 import { once } from '../pure/once.ts'
-import { REGISTER_IDS } from '../service/limits.ts'
+import { REGISTER_IDS, limits } from '../service/limits.ts'
 import { isObject } from '../pure/is-object.ts'
 import { detailIn, unknownDetail } from '../surfaces/rest.ts'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { readJsonBody, type OpenJson } from '../surfaces/http/body.ts'
+import type { Message } from '../surfaces/json-rpc.ts'
 
 /** `assay mcp`: MCP on standard input and output; the tools run in this process or, with --url, at a service. */
 export async function run(invocation: Invocation): Promise<Exit> {
@@ -201,4 +203,29 @@ async function json(url: string, init: RequestInit): Promise<unknown> {
   } catch {
     throw new CliError('unavailable', 'The service at --url does not answer, or not in JSON.')
   }
+}
+
+/**
+ * MCP over standard input and output, one message per line, both protocol eras. Nothing else may be written to standard output meanwhile.
+ * Resolves when the client closes its end.
+ */
+async function serveOverStdio(server: () => Server, onFault: (error: Error) => void): Promise<void> {
+  const closed = Promise.withResolvers<void>()
+  process.stdin.once('close', closed.resolve)
+  process.stdin.once('end', closed.resolve)
+  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: 2 * limits.document_body_bytes })
+  const handle = serveStdio(server, { transport, onerror: onFault })
+  await closed.promise
+  await handle.close()
+}
+
+/**
+ * Converts the params of a call to a message: serialized again, so that the limits of the tool apply. A duplicate key is not detected,
+ * because the SDK's parser has already merged it.
+ */
+function messageOf(params: CallParams): Message {
+  const value = { params }
+  const bytes = new TextEncoder().encode(JSON.stringify(value))
+  const within: OpenJson['within'] = (bounds) => readJsonBody(bytes, bounds)
+  return { kind: 'whole', value, body_bytes: bytes.length, json: { text: '', within } }
 }

@@ -1,26 +1,9 @@
-import type { TargetedEvent, VNode } from 'preact'
+import type { TargetedEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { durationText } from '../../../pure/duration-text.ts'
-import { usdcDecimal } from '../../../pure/payments/usdc.ts'
 import type { HistoryView, Span } from '../../../service/telemetry/history.ts'
-import {
-  callRow,
-  CALLS,
-  continued,
-  headRow,
-  perMinute,
-  priceRow,
-  rateText,
-  readHistory,
-  SETTLEMENT,
-  settlementRow,
-  SOURCES,
-  SPAN_S,
-  type PriceBounds,
-  type Row,
-} from '../client/status/rows.ts'
 import { html } from '../html.ts'
-import { GUTTERS, LatencyChart, SharedTimes, Strip, UpStrip, type TimeAxis } from './status-plots.ts'
+import { chartsOf, GUTTERS, type ChartDefinition, type PriceBounds, type TimeAxis } from './status-plots.ts'
 
 export interface StatusChartsProps {
   bounds: PriceBounds
@@ -157,140 +140,6 @@ function axisOf(view: HistoryView, width: number): TimeAxis {
   return { from_s: to_s - SPAN_S[view.span], to_s, left: GUTTERS.left, right: Math.max(GUTTERS.left + 100, width - GUTTERS.right) }
 }
 
-interface ChartDefinition {
-  id: string
-  title: string
-  hint: string
-  draw(view: HistoryView, axis: TimeAxis): VNode
-  /** Columns of the table: title, and the text at an index. */
-  columns(view: HistoryView): readonly (readonly [title: string, textAt: (index: number) => string])[]
-}
-
-function chartsOf(bounds: PriceBounds, takes_payments: boolean): ChartDefinition[] {
-  return [
-    LATENCY,
-    CALL_RATES,
-    DEPENDENCIES,
-    ...(takes_payments ? [SETTLEMENTS] : []),
-    {
-      id: 'prices',
-      title: 'Price of a call',
-      hint: 'USDC, by class of tool, between its floor and its cap. It follows the sales of the class.',
-      draw: (view, axis) =>
-        strips(
-          PRICE_CLASSES.map((name) => priceRow(view, name, bounds[name] ?? ['0', '1'])),
-          view,
-          axis,
-        ),
-      columns: ({ prices_minor }) =>
-        PRICE_CLASSES.map((name) => [name, (index) => known(prices_minor[name][index], (text) => `${usdcDecimal(BigInt(text))} USDC`)]),
-    },
-    HEAD_AGE,
-  ]
-}
-
-const PRICE_CLASSES = ['check', 'chain', 'contract', 'document'] as const
-
-const LATENCY: ChartDefinition = {
-  id: 'latency',
-  title: 'Time to answer',
-  hint: 'Bounds under which half, 95 % and 99 % of the calls stayed. The scale is logarithmic.',
-  draw: (view, axis) => html`<${LatencyChart} view=${view} axis=${axis} />`,
-  columns: (view) =>
-    (
-      [
-        ['p50', 'half within'],
-        ['p95', '95 % within'],
-        ['p99', '99 % within'],
-      ] as const
-    ).map(([share, title]) => [title, (index) => latencyText(view, share, index)]),
-}
-
-const CALL_RATES: ChartDefinition = {
-  id: 'calls',
-  title: 'Calls a minute',
-  hint: 'Answered with a result, or with 202 while a payment settles; asked to pay with 402; refused because of the request; failed because of this service or a source.',
-  draw: (view, axis) =>
-    strips(
-      entriesOf(CALLS).map(([name]) => callRow(view, name)),
-      view,
-      axis,
-    ),
-  columns: (view) =>
-    entriesOf(CALLS).map(([name, title]) => {
-      const rates = perMinute(view, name)
-      return [title, (index) => known(rates[index], rateText)]
-    }),
-}
-
-const DEPENDENCIES: ChartDefinition = {
-  id: 'sources',
-  title: 'Dependencies of the tools',
-  hint: 'A line while it answers, a hatched block while it does not. A block covers its whole interval.',
-  draw: (view, axis) => html`
-    ${entriesOf(SOURCES).map(([name, title]) => {
-      const up = view.sources[name]
-      return html`<${UpStrip} name=${title} now=${upText(view, up)} up=${up} times=${view.at_s} every_s=${view.every_s} axis=${axis} />`
-    })}
-    <${SharedTimes} axis=${axis} />
-  `,
-  columns: ({ sources }) =>
-    entriesOf(SOURCES).map(([name, title]) => [
-      title,
-      (index) => known(sources[name][index], (up) => (up ? 'answers' : 'does not answer')),
-    ]),
-}
-
-function upText(view: HistoryView, up: readonly (boolean | null)[]): string {
-  const last = up.findLast((one) => one !== null) ?? null
-  const down_s = up.reduce((sum, one, index) => sum + (one === false ? (view.counted_s[index] ?? 0) : 0), 0)
-  const now = last === null ? 'not watched' : last ? 'answers' : 'does not answer'
-  return down_s === 0 ? now : `${now}; down for ${durationText(down_s)} of this span`
-}
-
-const SETTLEMENTS: ChartDefinition = {
-  id: 'settlement',
-  title: 'Settlements under way',
-  hint: 'Payments whose transfer was sent or is unknown; overdue after ten minutes.',
-  draw: (view, axis) =>
-    strips(
-      entriesOf(SETTLEMENT).map(([name]) => settlementRow(view, name)),
-      view,
-      axis,
-    ),
-  columns: ({ settlement }) => entriesOf(SETTLEMENT).map(([name, title]) => [title, (index) => known(settlement[name][index], String)]),
-}
-
-const HEAD_AGE: ChartDefinition = {
-  id: 'head',
-  title: 'Age of the newest block',
-  hint: 'Seconds between the newest block that was seen and the clock of this machine.',
-  draw: (view, axis) => strips([headRow(view)], view, axis),
-  columns: ({ chain_head_age_s }) => [['age', (index) => known(chain_head_age_s[index], (seconds) => `${seconds} s`)]],
-}
-
-function strips(rows: readonly Row[], { at_s, every_s }: HistoryView, axis: TimeAxis): VNode {
-  return html`
-    ${rows.map((row) => html`<${Strip} row=${row} times=${at_s} every_s=${every_s} axis=${axis} />`)}
-    <${SharedTimes} axis=${axis} />
-  `
-}
-
-function entriesOf<Name extends string>(titles: Readonly<Record<Name, string>>): [Name, string][] {
-  return Object.entries(titles) as [Name, string][]
-}
-
-function known<Value>(value: Value | null | undefined, text: (value: Value) => string): string {
-  return value === null || value === undefined ? '–' : text(value)
-}
-
-/** No bound where calls were made means that it lies beyond the largest. */
-function latencyText({ calls, latency_ms }: HistoryView, share: 'p50' | 'p95' | 'p99', index: number): string {
-  const ms = latency_ms[share][index]
-  if (ms !== null && ms !== undefined) return `${ms} ms`
-  return Object.values(calls).some((counts) => (counts[index] ?? 0) > 0) ? 'over 60,000 ms' : '–'
-}
-
 interface ChartProps {
   chart: ChartDefinition
   view: HistoryView | null
@@ -328,4 +177,32 @@ function PointTable({ view, columns }: { view: HistoryView; columns: ReturnType<
       </tbody>
     </table>
   </div>`
+}
+
+/** Seconds that a chart of this span shows. */
+const SPAN_S: Record<Span, number> = { hour: 3_600, day: 86_400 }
+
+/** Reads a span; later than a time when one is given. Rejects when the service does not answer as it should. */
+async function readHistory(span: Span, after_s: number | null, signal: AbortSignal): Promise<HistoryView> {
+  const response = await fetch(`/status/history.json?span=${span}${after_s === null ? '' : `&after=${after_s}`}`, { signal })
+  if (!response.ok) throw new Error(`status ${response.status}`)
+  return (await response.json()) as HistoryView
+}
+
+/**
+ * The older view continued by the newer one, which begins where the older was not yet complete. Points that have left the span go. Every
+ * list of a view is as long as its times, so the same cuts serve all.
+ */
+function continued(older: HistoryView, newer: HistoryView): HistoryView {
+  const first = newer.at_s[0] ?? Number.POSITIVE_INFINITY
+  const last = newer.at_s.at(-1) ?? older.at_s.at(-1) ?? 0
+  const end = older.at_s.findIndex((at_s) => at_s >= first)
+  const kept = end === -1 ? older.at_s.length : end
+  const start = older.at_s.findIndex((at_s) => at_s > last - SPAN_S[older.span])
+  const joined = (one: unknown, other: unknown): unknown => {
+    if (Array.isArray(one) && Array.isArray(other)) return [...(one as unknown[]).slice(Math.max(0, start), kept), ...(other as unknown[])]
+    if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return other
+    return Object.fromEntries(Object.entries(one).map(([name, value]) => [name, joined(value, (other as Record<string, unknown>)[name])]))
+  }
+  return joined(older, newer) as HistoryView
 }

@@ -1,7 +1,96 @@
 import type { VNode } from 'preact'
+import { durationText } from '../../../pure/duration-text.ts'
+import { usdcDecimal } from '../../../pure/payments/usdc.ts'
 import type { HistoryView } from '../../../service/telemetry/history.ts'
-import type { Row } from '../client/status/rows.ts'
 import { html } from '../html.ts'
+
+/** Values of one strip over time. */
+interface Row {
+  name: string
+  /** Current value, in words with its unit. */
+  now: string
+  values: readonly (number | null)[]
+  /** Values at the bottom and the top of the strip, with their labels in the unit of the row. */
+  scale: { from: number; to: number; from_label: string; to_label: string }
+  /** Filled down to the ground for counts; a line for measurements. */
+  form: 'counted' | 'measured'
+  /** A value other than zero deserves attention. */
+  bad?: boolean
+}
+
+/** Floor and cap of each class of tools, in minor units. */
+export type PriceBounds = Readonly<Record<string, readonly [floor: string, cap: string]>>
+
+const CALLS = { answered: 'answered', payment_required: 'asked to pay', refused: 'refused', failed: 'failed' } as const
+
+const SOURCES = { store: 'store', chain: 'chain', prices: 'market prices' } as const
+
+const SETTLEMENT = { waiting: 'under way', overdue: 'overdue' } as const
+
+type CallName = keyof typeof CALLS
+type SettlementName = keyof typeof SETTLEMENT
+
+/** Calls a minute; null for a stretch of which nothing was counted. */
+function perMinute(view: HistoryView, name: CallName): (number | null)[] {
+  return view.calls[name].map((count, index) => {
+    const counted_s = view.counted_s[index] ?? 0
+    return counted_s === 0 ? null : (count * 60) / counted_s
+  })
+}
+
+function callRow(view: HistoryView, name: CallName): Row {
+  const values = perMinute(view, name)
+  return { name: CALLS[name], now: lastText(values, rateText), values, scale: upTo(values, 1), form: 'counted', bad: name === 'failed' }
+}
+
+function settlementRow(view: HistoryView, name: SettlementName): Row {
+  const values = view.settlement[name]
+  return { name: SETTLEMENT[name], now: lastText(values, String), values, scale: upTo(values, 1), form: 'counted', bad: name === 'overdue' }
+}
+
+/** Amounts stay whole numbers; only their place on the paper is a fraction. */
+function priceRow(view: HistoryView, name: keyof HistoryView['prices_minor'], bounds: readonly [floor: string, cap: string]): Row {
+  const [floor, cap] = [BigInt(bounds[0]), BigInt(bounds[1])]
+  const heightOf = (text: string) => Number(((BigInt(text) - floor) * 1_000n) / (cap - floor || 1n)) / 1_000
+  const amounts = view.prices_minor[name]
+  const last = amounts.findLast((text) => text !== null)
+  return {
+    name,
+    now: last === undefined || last === null ? 'not known' : `${usdcDecimal(BigInt(last))} USDC`,
+    values: amounts.map((text) => (text === null ? null : heightOf(text))),
+    scale: { from: 0, to: 1, from_label: usdcDecimal(floor), to_label: usdcDecimal(cap) },
+    form: 'measured',
+  }
+}
+
+function headRow(view: HistoryView): Row {
+  const values = view.chain_head_age_s
+  const scale = upTo(values, 10)
+  return {
+    name: 'newest block',
+    now: lastText(values, (seconds) => `${durationText(seconds)} old`),
+    values,
+    scale: { ...scale, from_label: '0 s', to_label: durationText(scale.to) },
+    form: 'measured',
+  }
+}
+
+/** From zero to the next round number above the largest value. */
+function upTo(values: readonly (number | null)[], least: number): Row['scale'] {
+  const most = values.reduce<number>((found, value) => Math.max(found, value ?? 0), least)
+  const decade = 10 ** Math.floor(Math.log10(most))
+  const to = decade * (([1, 2, 5, 10] as const).find((factor) => decade * factor >= most) ?? 10)
+  return { from: 0, to, from_label: '0', to_label: String(to) }
+}
+
+function lastText(values: readonly (number | null)[], text: (value: number) => string): string {
+  const last = values.findLast((value) => value !== null)
+  return last === undefined || last === null ? 'not known' : text(last)
+}
+
+function rateText(rate: number): string {
+  return `${rate >= 10 || Number.isInteger(rate) ? Math.round(rate) : rate.toFixed(1)} a minute`
+}
 
 /** The period that is drawn, and its place in the drawing, in pixels. */
 export interface TimeAxis {
@@ -71,7 +160,7 @@ const STRIP_HEIGHT = 44
 const PAD = 6
 
 /** A narrow chart of one row, with its name and its current value above it. */
-export function Strip({ row, times, every_s, axis }: StripProps) {
+function Strip({ row, times, every_s, axis }: StripProps) {
   const { name, now, scale, form } = row
   const ground = STRIP_HEIGHT - PAD
   const yOf = (value: number) => ground - ((value - scale.from) / (scale.to - scale.from || 1)) * (ground - PAD)
@@ -106,7 +195,7 @@ interface UpStripProps {
 const UP_HEIGHT = 24
 
 /** Availability over time: a line while up, a hatched block while down, empty where unknown (null). */
-export function UpStrip({ name, now, up, times, every_s, axis }: UpStripProps) {
+function UpStrip({ name, now, up, times, every_s, axis }: UpStripProps) {
   const hatch_id = `hatch-${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
   const stretch = (index: number) => [xOf(axis, times[index] ?? 0), xOf(axis, (times[index] ?? 0) + every_s)] as const
   const steps = up.map((one, index): Step => {
@@ -136,7 +225,7 @@ export function UpStrip({ name, now, up, times, every_s, axis }: UpStripProps) {
 const LABELS_HEIGHT = 22
 
 /** Time labels that the strips above share. Hidden from screen readers, which have the tables. */
-export function SharedTimes({ axis }: { axis: TimeAxis }) {
+function SharedTimes({ axis }: { axis: TimeAxis }) {
   return html`<div class="times">
     <svg class="plot" aria-hidden="true" width=${axis.right + GUTTERS.right} height=${LABELS_HEIGHT}>
       <${TimeLabels} axis=${axis} y=${16} />
@@ -151,7 +240,7 @@ const [TOP, BOTTOM, LATENCY_HEIGHT] = [12, 212, 240]
 const LEAST_MS = 0.5
 
 /** Latency percentiles (50, 95, 99) as three lines, distinguished by stroke and by the labels at their ends. */
-export function LatencyChart({ view, axis }: { view: HistoryView; axis: TimeAxis }) {
+function LatencyChart({ view, axis }: { view: HistoryView; axis: TimeAxis }) {
   const most_ms = view.latency_ms.p99.reduce<number>((most, ms) => Math.max(most, ms ?? 0), 1)
   const decades = Math.max(2, Math.ceil(Math.log10(most_ms)))
   const yOf = (ms: number) => BOTTOM - (Math.log10(ms / LEAST_MS) / Math.log10(10 ** decades / LEAST_MS)) * (BOTTOM - TOP)
@@ -238,4 +327,138 @@ const GAP = 3
 
 function round(value: number): number {
   return Math.round(value * 10) / 10
+}
+
+export interface ChartDefinition {
+  id: string
+  title: string
+  hint: string
+  draw(view: HistoryView, axis: TimeAxis): VNode
+  /** Columns of the table: title, and the text at an index. */
+  columns(view: HistoryView): readonly (readonly [title: string, textAt: (index: number) => string])[]
+}
+
+export function chartsOf(bounds: PriceBounds, takes_payments: boolean): ChartDefinition[] {
+  return [
+    LATENCY,
+    CALL_RATES,
+    DEPENDENCIES,
+    ...(takes_payments ? [SETTLEMENTS] : []),
+    {
+      id: 'prices',
+      title: 'Price of a call',
+      hint: 'USDC, by class of tool, between its floor and its cap. It follows the sales of the class.',
+      draw: (view, axis) =>
+        strips(
+          PRICE_CLASSES.map((name) => priceRow(view, name, bounds[name] ?? ['0', '1'])),
+          view,
+          axis,
+        ),
+      columns: ({ prices_minor }) =>
+        PRICE_CLASSES.map((name) => [name, (index) => known(prices_minor[name][index], (text) => `${usdcDecimal(BigInt(text))} USDC`)]),
+    },
+    HEAD_AGE,
+  ]
+}
+
+const PRICE_CLASSES = ['check', 'chain', 'contract', 'document'] as const
+
+const LATENCY: ChartDefinition = {
+  id: 'latency',
+  title: 'Time to answer',
+  hint: 'Bounds under which half, 95 % and 99 % of the calls stayed. The scale is logarithmic.',
+  draw: (view, axis) => html`<${LatencyChart} view=${view} axis=${axis} />`,
+  columns: (view) =>
+    (
+      [
+        ['p50', 'half within'],
+        ['p95', '95 % within'],
+        ['p99', '99 % within'],
+      ] as const
+    ).map(([share, title]) => [title, (index) => latencyText(view, share, index)]),
+}
+
+const CALL_RATES: ChartDefinition = {
+  id: 'calls',
+  title: 'Calls a minute',
+  hint: 'Answered with a result, or with 202 while a payment settles; asked to pay with 402; refused because of the request; failed because of this service or a source.',
+  draw: (view, axis) =>
+    strips(
+      entriesOf(CALLS).map(([name]) => callRow(view, name)),
+      view,
+      axis,
+    ),
+  columns: (view) =>
+    entriesOf(CALLS).map(([name, title]) => {
+      const rates = perMinute(view, name)
+      return [title, (index) => known(rates[index], rateText)]
+    }),
+}
+
+const DEPENDENCIES: ChartDefinition = {
+  id: 'sources',
+  title: 'Dependencies of the tools',
+  hint: 'A line while it answers, a hatched block while it does not. A block covers its whole interval.',
+  draw: (view, axis) => html`
+    ${entriesOf(SOURCES).map(([name, title]) => {
+      const up = view.sources[name]
+      return html`<${UpStrip} name=${title} now=${upText(view, up)} up=${up} times=${view.at_s} every_s=${view.every_s} axis=${axis} />`
+    })}
+    <${SharedTimes} axis=${axis} />
+  `,
+  columns: ({ sources }) =>
+    entriesOf(SOURCES).map(([name, title]) => [
+      title,
+      (index) => known(sources[name][index], (up) => (up ? 'answers' : 'does not answer')),
+    ]),
+}
+
+function upText(view: HistoryView, up: readonly (boolean | null)[]): string {
+  const last = up.findLast((one) => one !== null) ?? null
+  const down_s = up.reduce((sum, one, index) => sum + (one === false ? (view.counted_s[index] ?? 0) : 0), 0)
+  const now = last === null ? 'not watched' : last ? 'answers' : 'does not answer'
+  return down_s === 0 ? now : `${now}; down for ${durationText(down_s)} of this span`
+}
+
+const SETTLEMENTS: ChartDefinition = {
+  id: 'settlement',
+  title: 'Settlements under way',
+  hint: 'Payments whose transfer was sent or is unknown; overdue after ten minutes.',
+  draw: (view, axis) =>
+    strips(
+      entriesOf(SETTLEMENT).map(([name]) => settlementRow(view, name)),
+      view,
+      axis,
+    ),
+  columns: ({ settlement }) => entriesOf(SETTLEMENT).map(([name, title]) => [title, (index) => known(settlement[name][index], String)]),
+}
+
+const HEAD_AGE: ChartDefinition = {
+  id: 'head',
+  title: 'Age of the newest block',
+  hint: 'Seconds between the newest block that was seen and the clock of this machine.',
+  draw: (view, axis) => strips([headRow(view)], view, axis),
+  columns: ({ chain_head_age_s }) => [['age', (index) => known(chain_head_age_s[index], (seconds) => `${seconds} s`)]],
+}
+
+function strips(rows: readonly Row[], { at_s, every_s }: HistoryView, axis: TimeAxis): VNode {
+  return html`
+    ${rows.map((row) => html`<${Strip} row=${row} times=${at_s} every_s=${every_s} axis=${axis} />`)}
+    <${SharedTimes} axis=${axis} />
+  `
+}
+
+function entriesOf<Name extends string>(titles: Readonly<Record<Name, string>>): [Name, string][] {
+  return Object.entries(titles) as [Name, string][]
+}
+
+function known<Value>(value: Value | null | undefined, text: (value: Value) => string): string {
+  return value === null || value === undefined ? '–' : text(value)
+}
+
+/** No bound where calls were made means that it lies beyond the largest. */
+function latencyText({ calls, latency_ms }: HistoryView, share: 'p50' | 'p95' | 'p99', index: number): string {
+  const ms = latency_ms[share][index]
+  if (ms !== null && ms !== undefined) return `${ms} ms`
+  return Object.values(calls).some((counts) => (counts[index] ?? 0) > 0) ? 'over 60,000 ms' : '–'
 }
