@@ -1,27 +1,14 @@
-import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
+import type { TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { findJsonRanges, indentJson } from '../../../pure/documents/json-text.ts'
+import { indentJson } from '../../../pure/documents/json-text.ts'
 import { readStrictJson } from '../../../pure/documents/strict-json.ts'
-import type { HeadlineTone } from '../../../pure/headline.ts'
-import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
+import { isObject } from '../../../pure/is-object.ts'
 import { PROTOCOL_IDS, type ProtocolId } from '../../../pure/protocols/protocol.ts'
 import { requestJson } from '../client/json-request.ts'
 import { sampleText } from '../client/preflight/samples.ts'
 import { html } from '../html.ts'
-import { DocumentEditor, Lines, type Mark } from './document-editor.ts'
-import {
-  CheckedRules,
-  countWords,
-  PlaceButton,
-  readReport,
-  ReportView,
-  type Finding,
-  type FindingPosition,
-  type Report,
-  type RulePart,
-} from './preflight-report.ts'
-import { NoAnswer, ProblemView } from './problem.ts'
-import { Verdict } from './verdict.ts'
+import { DocumentEditor, type Mark } from './document-editor.ts'
+import { CheckedRules, readResult, ShownFindings, type CheckReply, type RulePart, type Shown } from './preflight-report.ts'
 
 export interface PreflightDeskProps {
   parts: readonly RulePart[]
@@ -38,15 +25,6 @@ export interface Choices {
   document_type: string
   version: string
 }
-
-/** Content of the findings pane. */
-type Shown =
-  | { kind: 'empty' }
-  | { kind: 'refused'; word: string; sentence: string }
-  | { kind: 'unreadable'; message: string; position: Omit<FindingPosition, 'show'>; mark: Mark }
-  | { kind: 'unreachable' }
-  | { kind: 'problem'; problem: Readonly<Record<string, unknown>> }
-  | { kind: 'report'; report: Report; positions: ReadonlyMap<Finding, Omit<FindingPosition, 'show'> & { mark: Mark }> }
 
 /** Common short names of the protocols. */
 const SHORT: Readonly<Record<ProtocolId, string>> = {
@@ -226,82 +204,6 @@ function refuse(text: string, bytes: number, limits: PreflightDeskProps['limits'
   return { shown: { kind: 'refused', word: 'not an object', sentence }, status: 'Not an object.' }
 }
 
-/** View of an answer: the pane, the status line and the marks, for the text that was checked. */
-function readResult(
-  sent: Extract<Sent, { kind: 'answered' | 'unreachable' }>,
-  text: string,
-): { shown: Shown; status: string; marks: readonly Mark[] } {
-  if (sent.kind === 'unreachable') return { shown: { kind: 'unreachable' }, status: 'The service could not be reached.', marks: [] }
-  const { answer } = sent
-  const report = sent.ok ? readReport(answer) : null
-  if (report === null) {
-    const paths = objectsIn(answer['errors']).flatMap(({ pointer }) => /^\/document(.*)$/s.exec(String(pointer))?.[1] ?? [])
-    const marks = [...findJsonRanges(text, paths).values()].map(({ start, end }): Mark => ({ start, end, severity: 'error' }))
-    const { title } = answer
-    const status = typeof title === 'string' ? title : 'The document was refused.'
-    return { shown: { kind: 'problem', problem: answer }, status, marks }
-  }
-  const lines = new Lines(text)
-  const ranges = findJsonRanges(
-    text,
-    report.findings.map(({ path }) => path),
-  )
-  const positions = new Map(
-    report.findings.flatMap((finding) => {
-      const range = ranges.get(finding.path)
-      if (range === undefined) return []
-      const mark: Mark = { start: range.start, end: range.end, severity: finding.severity }
-      return [[finding, { ...lines.place(range.start), exact: range.exact, mark }] as const]
-    }),
-  )
-  const status = `${report.status.replaceAll('_', ' ')}: ${countWords(report)}`
-  return {
-    shown: { kind: 'report', report: inOrder(report, ranges), positions },
-    status,
-    marks: [...positions.values()].map(({ mark }) => mark),
-  }
-}
-
-/** Errors before warnings, each in the order of the document. */
-function inOrder(report: Report, ranges: ReadonlyMap<string, { start: number }>): Report {
-  const at = ({ path }: Finding) => ranges.get(path)?.start ?? 0
-  const rank = ({ severity }: Finding) => (severity === 'error' ? 0 : 1)
-  return { ...report, findings: report.findings.toSorted((one, other) => rank(one) - rank(other) || at(one) - at(other)) }
-}
-
-function ShownFindings({ shown, parts, show }: { shown: Shown; parts: readonly RulePart[]; show: (mark: Mark) => void }): VNode {
-  switch (shown.kind) {
-    case 'empty':
-      return html`
-        <p class="empty">Findings appear here while you type, each with its line, its rule and what to do.</p>
-        <p class="empty">No document at hand? Take an example: a correct one, or a faulty one.</p>
-      `
-    case 'refused':
-      return html`<${Verdict} headline=${headline(shown.word, shown.sentence)} />`
-    case 'unreadable':
-      return html`
-        <${Verdict} headline=${headline('not readable', shown.message)} />
-        <p class="rule"><${PlaceButton} ...${shown.position} show=${() => show(shown.mark)} /></p>
-        <p class="hint">Nothing was sent. It is checked as soon as it reads as strict JSON.</p>
-      `
-    case 'unreachable':
-      return html`<${NoAnswer} message="It may be stopped, or this device is offline." />`
-    case 'problem':
-      return html`<${ProblemView} problem=${shown.problem} />`
-    case 'report': {
-      const positionOf = (finding: Finding): FindingPosition | null => {
-        const found = shown.positions.get(finding)
-        return found === undefined ? null : { ...found, show: () => show(found.mark) }
-      }
-      return html`<${ReportView} report=${shown.report} parts=${parts} positionOf=${positionOf} />`
-    }
-  }
-}
-
-function headline(word: string, sentence: string): { tone: HeadlineTone; word: string; sentence: string; code: string } {
-  return { tone: 'bad', word, sentence, code: '' }
-}
-
 function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefined; desk: Preflight; payee_chars: number }) {
   const { choices, choose } = desk
   const chosen = (name: 'document_type' | 'version') => (event: TargetedEvent<HTMLSelectElement>) =>
@@ -409,11 +311,7 @@ function DocumentPaper({ desk, body_bytes }: { desk: Preflight; body_bytes: numb
 }
 
 /** State of a request: `waiting` after a 429, `checking` while it is in flight, then its result. */
-type Sent =
-  | { kind: 'checking' }
-  | { kind: 'waiting'; wait_s: number }
-  | { kind: 'answered'; ok: boolean; answer: Members }
-  | { kind: 'unreachable' }
+type Sent = { kind: 'checking' } | { kind: 'waiting'; wait_s: number } | CheckReply
 
 /** Quiet before a text is sent, and time between two of them: a client has sixty a minute. */
 const QUIET_MS = 500

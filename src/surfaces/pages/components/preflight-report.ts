@@ -1,10 +1,15 @@
+import type { VNode } from 'preact'
+import { findJsonRanges } from '../../../pure/documents/json-text.ts'
+import type { HeadlineTone } from '../../../pure/headline.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
 import type { FindingSeverity } from '../../../pure/protocols/protocol.ts'
 import { html } from '../html.ts'
+import { Lines, type Mark } from './document-editor.ts'
+import { NoAnswer, ProblemView } from './problem.ts'
 import { MarkShape, Verdict } from './verdict.ts'
 
 /** A finding as the service writes it, read without trust. */
-export interface Finding {
+interface Finding {
   code: string
   severity: FindingSeverity
   path: string
@@ -14,7 +19,7 @@ export interface Finding {
   spec: { url: string; section: string } | null
 }
 
-export interface Report {
+interface Report {
   status: 'pass' | 'warn' | 'fail' | 'not_covered'
   protocol: string
   document_type: string
@@ -29,7 +34,7 @@ export interface Report {
 }
 
 /** The report in an answer; null when it is none. */
-export function readReport(answer: Members): Report | null {
+function readReport(answer: Members): Report | null {
   const status = (['pass', 'warn', 'fail', 'not_covered'] as const).find((one) => one === answer['status'])
   if (status === undefined) return null
   return {
@@ -83,7 +88,7 @@ function ruleAddress(parts: readonly RulePart[], code: string): string {
 }
 
 /** Position of a finding in the checked text. */
-export interface FindingPosition {
+interface FindingPosition {
   line: number
   column: number
   /** False when the member is absent and the place around it is meant. */
@@ -106,7 +111,7 @@ interface ReportViewProps {
 }
 
 /** Status, the type and version that the document was read as, and each finding with its place, rule and remedy. */
-export function ReportView({ report, parts, positionOf }: ReportViewProps) {
+function ReportView({ report, parts, positionOf }: ReportViewProps) {
   const { protocol, document_type, version, version_source } = report
   const word = report.status.replaceAll('_', ' ')
   return html`
@@ -124,7 +129,7 @@ export function ReportView({ report, parts, positionOf }: ReportViewProps) {
   `
 }
 
-export function countWords({ status, findings }: Report): string {
+function countWords({ status, findings }: Report): string {
   if (status === 'not_covered') return 'No rules cover this type of document in this version; it neither passes nor fails.'
   if (status === 'pass') return 'No rule that was applied found anything.'
   const errors = findings.filter(({ severity }) => severity === 'error').length
@@ -152,7 +157,7 @@ function FindingItem({ finding, parts, position }: { finding: Finding; parts: re
 }
 
 /** Button that moves the caret to a place. */
-export function PlaceButton({ line, column, exact, show }: FindingPosition) {
+function PlaceButton({ line, column, exact, show }: FindingPosition) {
   const words = exact ? `line ${line}, column ${column}` : `absent, near line ${line}`
   return html`<button type="button" class="place" onClick=${show}>${words}</button>`
 }
@@ -163,4 +168,89 @@ export function CheckedRules({ checked, parts }: { checked: readonly string[]; p
     <summary>${checked.length} rules were applied</summary>
     <p class="codes">${checked.flatMap((code) => [html`<a href=${ruleAddress(parts, code)}>${code}</a>`, ' '])}</p>
   </details>`
+}
+
+/** Answer of the service to a document; `unreachable` if none came. */
+export type CheckReply = { kind: 'answered'; ok: boolean; answer: Members } | { kind: 'unreachable' }
+
+/** Content of the findings pane. */
+export type Shown =
+  | { kind: 'empty' }
+  | { kind: 'refused'; word: string; sentence: string }
+  | { kind: 'unreadable'; message: string; position: Omit<FindingPosition, 'show'>; mark: Mark }
+  | { kind: 'unreachable' }
+  | { kind: 'problem'; problem: Readonly<Record<string, unknown>> }
+  | { kind: 'report'; report: Report; positions: ReadonlyMap<Finding, Omit<FindingPosition, 'show'> & { mark: Mark }> }
+
+/** View of an answer: the pane, the status line and the marks, for the text that was checked. */
+export function readResult(sent: CheckReply, text: string): { shown: Shown; status: string; marks: readonly Mark[] } {
+  if (sent.kind === 'unreachable') return { shown: { kind: 'unreachable' }, status: 'The service could not be reached.', marks: [] }
+  const { answer } = sent
+  const report = sent.ok ? readReport(answer) : null
+  if (report === null) {
+    const paths = objectsIn(answer['errors']).flatMap(({ pointer }) => /^\/document(.*)$/s.exec(String(pointer))?.[1] ?? [])
+    const marks = [...findJsonRanges(text, paths).values()].map(({ start, end }): Mark => ({ start, end, severity: 'error' }))
+    const { title } = answer
+    const status = typeof title === 'string' ? title : 'The document was refused.'
+    return { shown: { kind: 'problem', problem: answer }, status, marks }
+  }
+  const lines = new Lines(text)
+  const ranges = findJsonRanges(
+    text,
+    report.findings.map(({ path }) => path),
+  )
+  const positions = new Map(
+    report.findings.flatMap((finding) => {
+      const range = ranges.get(finding.path)
+      if (range === undefined) return []
+      const mark: Mark = { start: range.start, end: range.end, severity: finding.severity }
+      return [[finding, { ...lines.place(range.start), exact: range.exact, mark }] as const]
+    }),
+  )
+  const status = `${report.status.replaceAll('_', ' ')}: ${countWords(report)}`
+  return {
+    shown: { kind: 'report', report: inOrder(report, ranges), positions },
+    status,
+    marks: [...positions.values()].map(({ mark }) => mark),
+  }
+}
+
+/** Errors before warnings, each in the order of the document. */
+function inOrder(report: Report, ranges: ReadonlyMap<string, { start: number }>): Report {
+  const at = ({ path }: Finding) => ranges.get(path)?.start ?? 0
+  const rank = ({ severity }: Finding) => (severity === 'error' ? 0 : 1)
+  return { ...report, findings: report.findings.toSorted((one, other) => rank(one) - rank(other) || at(one) - at(other)) }
+}
+
+export function ShownFindings({ shown, parts, show }: { shown: Shown; parts: readonly RulePart[]; show: (mark: Mark) => void }): VNode {
+  switch (shown.kind) {
+    case 'empty':
+      return html`
+        <p class="empty">Findings appear here while you type, each with its line, its rule and what to do.</p>
+        <p class="empty">No document at hand? Take an example: a correct one, or a faulty one.</p>
+      `
+    case 'refused':
+      return html`<${Verdict} headline=${headline(shown.word, shown.sentence)} />`
+    case 'unreadable':
+      return html`
+        <${Verdict} headline=${headline('not readable', shown.message)} />
+        <p class="rule"><${PlaceButton} ...${shown.position} show=${() => show(shown.mark)} /></p>
+        <p class="hint">Nothing was sent. It is checked as soon as it reads as strict JSON.</p>
+      `
+    case 'unreachable':
+      return html`<${NoAnswer} message="It may be stopped, or this device is offline." />`
+    case 'problem':
+      return html`<${ProblemView} problem=${shown.problem} />`
+    case 'report': {
+      const positionOf = (finding: Finding): FindingPosition | null => {
+        const found = shown.positions.get(finding)
+        return found === undefined ? null : { ...found, show: () => show(found.mark) }
+      }
+      return html`<${ReportView} report=${shown.report} parts=${parts} positionOf=${positionOf} />`
+    }
+  }
+}
+
+function headline(word: string, sentence: string): { tone: HeadlineTone; word: string; sentence: string; code: string } {
+  return { tone: 'bad', word, sentence, code: '' }
 }
