@@ -61,7 +61,7 @@ export function ToolDesk(props: ToolDeskProps) {
       </p>
       <noscript><p class="hint">This form needs JavaScript. The same call runs in a shell: see the samples.</p></noscript>
     </form>
-    <section class=${`answer ${compact ? 'short' : 'whole'}`} id="answer" aria-label="Answer" aria-busy=${desk.busy ? 'true' : undefined}>
+    <section class=${compact ? 'answer' : 'answer whole'} id="answer" aria-label="Answer" aria-busy=${desk.busy ? 'true' : undefined}>
       <${Reply} ...${props} reply=${desk.reply} input=${desk.sent} pay=${desk.pay} />
     </section>
     ${Samples !== undefined && html`<div><${Samples} target=${target} input=${input} example=${example} /><${MyReceipts} /></div>`}
