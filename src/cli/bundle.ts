@@ -23,7 +23,7 @@ import {
   type BundleCheck,
   type BundleReport,
 } from '../pure/audit/verify-bundle.ts'
-import { isObject } from '../pure/is-object.ts'
+import { isObject, jsonObject } from '../pure/is-object.ts'
 import { readCheckpoint, readNote } from '../pure/log/checkpoint.ts'
 import { readBounded } from '../pure/read-bounded.ts'
 import { resultIn, linkIn } from '../pure/receipts/chain.ts'
@@ -206,7 +206,7 @@ async function askPart(origin: string, body: object): Promise<ServicePart> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  const part = parsed(text)
+  const part = jsonObject(text)
   // Read as a bundle with a placeholder for what only the caller has.
   const read = readBundle({ ...part, answers: [{ answer: { receipt: {} } }], manifest: {} })
   if (!read.ok) throw new CliError('unavailable', `The service at --url gave no part of a bundle: ${read.pointer}: ${read.reason}`)
@@ -249,20 +249,11 @@ async function load(url: string, bytes: number, init: RequestInit): Promise<stri
   if (body === null) throw new CliError('unavailable', `The service at --url answered with more than ${bytes} bytes.`)
   const text = Buffer.from(body).toString('utf8')
   if (response.ok) return text
-  const detail = parsed(text)['detail']
+  const detail = jsonObject(text)?.['detail']
   throw new CliError(
     'unavailable',
     `The service at --url answered with ${response.status}${typeof detail === 'string' ? `: ${printable(detail)}` : '.'}`,
   )
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 /** Verifies an audit bundle offline, replays the answers of deterministic tools, and prints the report. */

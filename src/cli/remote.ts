@@ -11,7 +11,7 @@ import {
   type Payment,
   type Signer,
 } from '../client/index.ts'
-import { isObject } from '../pure/is-object.ts'
+import { isObject, jsonValue } from '../pure/is-object.ts'
 import { readBoundedText } from '../pure/read-bounded.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
@@ -86,19 +86,11 @@ export async function requestService(url: string, path: string, body?: object): 
     const signal = AbortSignal.timeout(ANSWER_MS)
     const response = await globalThis.fetch(url + path, { ...(body === undefined ? {} : post), redirect: 'error', signal })
     const text = await readBoundedText(response.body, limits.document_body_bytes)
-    if (text !== null) return { status: response.status, text, body: parsed(text) }
+    if (text !== null) return { status: response.status, text, body: jsonValue(text) }
   } catch {
     // Reported below: the reason may contain the address with its secrets.
   }
   throw new CliError('unavailable', 'The service at --url does not answer.')
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A larger file is not a key file. */

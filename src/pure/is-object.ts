@@ -14,3 +14,18 @@ export function textOf(value: unknown): string | null {
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
+
+/** Value of a JSON text; undefined if the text is none. Documents of callers are read by the strict reader instead. */
+export function jsonValue(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Object of a JSON text; null if the text is none. */
+export function jsonObject(text: string): Members | null {
+  const value = jsonValue(text)
+  return isObject(value) ? value : null
+}

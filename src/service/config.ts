@@ -1,4 +1,4 @@
-import { isObject } from '../pure/is-object.ts'
+import { isObject, jsonValue } from '../pure/is-object.ts'
 import { type FurtherNetwork, PRIMARY_NETWORKS, networkOf, NETWORKS } from '../pure/networks.ts'
 import type { RegisterId } from '../ports/registers.ts'
 import { limits, REGISTER_IDS } from './limits.ts'
@@ -21,14 +21,6 @@ function readFurtherNetworks(text: string, most: number, isUrl: (text: string) =
     found.push(network)
   }
   return found
-}
-
-function jsonValue(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Returns the network, or the fault of its entry. */

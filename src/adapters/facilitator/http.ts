@@ -5,7 +5,7 @@
 import { readBoundedText } from '../../pure/read-bounded.ts'
 import type { SteadyClock } from '../../ports/clock.ts'
 import type { Facilitator, FacilitatorAnswer } from '../../ports/facilitator.ts'
-import { isObject } from '../../pure/is-object.ts'
+import { isObject, jsonObject } from '../../pure/is-object.ts'
 
 /** A facilitator waits for its own receipt before it answers, so this must be longer than any such wait. */
 const SETTLE_MS = 30_000
@@ -116,7 +116,7 @@ const KINDS_MAX = 1_000
  * gateway's 502, a page of HTML, a no with a transaction, `settlement_pending`.
  */
 function readSettle(status: number, text: string): FacilitatorAnswer {
-  const body = objectOf(text)
+  const body = jsonObject(text)
   if (body === null || typeof body['success'] !== 'boolean') return { kind: 'unsure', reason: `http_${status}`, transaction: null }
   const transaction = transactionOf(body['transaction'])
   if (body['success']) {
@@ -131,7 +131,7 @@ function readSettle(status: number, text: string): FacilitatorAnswer {
 
 /** Networks with the scheme `exact` of version 2; null when the body is not such a list. */
 function readSupported(text: string): Set<string> | null {
-  const kinds = objectOf(text)?.['kinds']
+  const kinds = jsonObject(text)?.['kinds']
   if (!Array.isArray(kinds) || kinds.length > KINDS_MAX) return null
   const exact = kinds.filter((kind: unknown) => isObject(kind) && kind['scheme'] === 'exact' && kind['x402Version'] === 2)
   return new Set(exact.map((kind: Record<string, unknown>) => kind['network']).filter((network) => typeof network === 'string'))
@@ -144,13 +144,4 @@ function reasonCodeIn(value: unknown): string {
 
 function transactionOf(value: unknown): string | null {
   return typeof value === 'string' && TRANSACTION.test(value) ? value.toLowerCase() : null
-}
-
-function objectOf(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }

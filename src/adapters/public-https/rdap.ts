@@ -1,4 +1,4 @@
-import { isObject } from '../../pure/is-object.ts'
+import { isObject, jsonObject } from '../../pure/is-object.ts'
 import type { SteadyClock } from '../../ports/clock.ts'
 import type { Registration, RegistrationData } from '../../ports/registers.ts'
 import { rdapServer } from '../../pure/checks/domains.ts'
@@ -17,7 +17,7 @@ const EVENTS_MAX = 1_000
  * about this domain. Of several registrations the latest counts: it is that of the present holder.
  */
 export function registeredAt(text: string, domain: string): number | 'no_date' | 'unreadable' {
-  const body = objectOf(text)
+  const body = jsonObject(text)
   if (body === null || body['objectClassName'] !== 'domain' || !isAbout(body, domain)) return 'unreadable'
   const events: unknown = body['events']
   if (!Array.isArray(events) || events.length > EVENTS_MAX) return 'no_date'
@@ -38,15 +38,6 @@ function momentOf(value: unknown): number | null {
   if (typeof value !== 'string' || !MOMENT.test(value)) return null
   const moment_ms = Date.parse(value.replace(' ', 'T').toUpperCase())
   return Number.isNaN(moment_ms) ? null : moment_ms
-}
-
-function objectOf(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 /** Registries asked over RDAP (RFC 9082 and 9083, June 2021). */

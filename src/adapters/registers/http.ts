@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { RegisterFault, RegisterId, RegisterNumber, RegisterReader, RegisterReading, RegisterRecord } from '../../ports/registers.ts'
 import { cutText } from '../../pure/cut-text.ts'
-import { isObject } from '../../pure/is-object.ts'
+import { isObject, jsonObject } from '../../pure/is-object.ts'
 import { readBoundedText } from '../../pure/read-bounded.ts'
 import { registerLimits } from '../../service/limits.ts'
 
@@ -82,7 +82,7 @@ function readAnswer(format: Format, number: RegisterNumber, status: number, text
   if (status === 429) return notReached('rate_limited', secondsOf(retry_after))
   if (status >= 500) return notReached('down', secondsOf(retry_after))
   if (status === 401 || status === 403) return notReached('not_authorized')
-  const body = text === null ? null : objectOf(text)
+  const body = text === null ? null : jsonObject(text)
   if (body === null) return notReached('unreadable')
   if (status === 404) return format.isNotFound(body) ? { kind: 'not_found' } : notReached('unreadable')
   return status === 200 ? format.record(body, number) : notReached('refused')
@@ -211,15 +211,6 @@ function companyRecord(body: Json, { number }: RegisterNumber): RegisterReading 
     ended_on: dayOf(body['date_of_cessation']),
   }
   return { kind: 'found', record }
-}
-
-function objectOf(text: string): Json | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 function memberOf(value: unknown, name: string): Json | null {

@@ -4,7 +4,7 @@
  * results are right, that money moved, and that the bundle holds every answer that there is.
  */
 import { dataDate } from '../datasets/table.ts'
-import { isObject } from '../is-object.ts'
+import { isObject, jsonObject } from '../is-object.ts'
 import {
   isSignedBy,
   logEntry,
@@ -418,18 +418,9 @@ export function isNamed({ id, sha256, text }: BundledDataset, named: NamedDatase
 }
 
 function versionsIn(text: string) {
-  const members = parsedObject(text)
+  const members = jsonObject(text) ?? {}
   const of = (name: string) => textOrNull(members[name])
   return { published_at: of('published_at'), compiled_at: of('compiled_at'), source_version: of('source_version') }
-}
-
-function parsedObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 type Part = [pointer: string, value: unknown]

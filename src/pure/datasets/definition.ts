@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { isObject } from '../is-object.ts'
+import { isObject, jsonValue } from '../is-object.ts'
 
 /** Reference data that can be replaced while the service runs: definitions, validation and comparison of snapshots. */
 
@@ -89,7 +89,7 @@ const ROWS_A_STEP = 1_000
 
 /** `readSnapshot` in steps. */
 export function* readSnapshotSteps<Row>(definition: DatasetDefinition<Row>, text: string, today: string): Steps<SnapshotResult<Row>> {
-  const value = parsed(text)
+  const value = jsonValue(text)
   yield
   if (!isObject(value)) return refuse('The snapshot is not a JSON object.')
   const { schema, source, source_version, retrieved_at, count, rows } = value
@@ -125,14 +125,6 @@ function* rowFault<Row>(definition: DatasetDefinition<Row>, rows: readonly unkno
   if (missing !== undefined) return `${missing} is missing, which is on every current list: the file is incomplete or another list.`
   const outdated = absent.find((key) => keys.has(key))
   return outdated === undefined ? null : `${outdated} is present, which was removed from the list: the file is out of date.`
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function isDate(text: string): boolean {

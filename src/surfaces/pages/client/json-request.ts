@@ -1,4 +1,4 @@
-import { isObject, type Members } from '../../../pure/is-object.ts'
+import { jsonObject, type Members } from '../../../pure/is-object.ts'
 
 /** Answer of the service. */
 export interface JsonReply {
@@ -31,7 +31,7 @@ export async function requestJson(
       headers: response.headers,
       retry_after_s: /^\d{1,6}$/.test(wait) ? Number(wait) : null,
       text,
-      body: parsedObject(text),
+      body: jsonObject(text),
     }
   } catch {
     return null
@@ -42,14 +42,4 @@ export async function requestJson(
 export async function requestObject(path: string, value: unknown, headers?: Readonly<Record<string, string>>): Promise<ObjectReply | null> {
   const reply = await requestJson(path, value === null ? null : JSON.stringify(value), headers)
   return reply === null || reply.body === null ? null : { ...reply, body: reply.body }
-}
-
-/** The JSON object of a text; null when it is none. */
-export function parsedObject(text: string): Members | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
 }

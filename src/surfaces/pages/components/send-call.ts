@@ -1,5 +1,5 @@
-import { isObject, type Members } from '../../../pure/is-object.ts'
-import { parsedObject, requestJson } from '../client/json-request.ts'
+import { isObject, jsonObject, type Members } from '../../../pure/is-object.ts'
+import { requestJson } from '../client/json-request.ts'
 
 export type CallReply =
   | { kind: 'answer'; body: Members; text: string }
@@ -16,7 +16,7 @@ async function sendCall(tool: string, input: string, headers: Readonly<Record<st
   const { ok, status, headers: received, retry_after_s, text, body } = reply
   if (body === null) return { kind: 'nothing', message: `The service answered with status ${status} and no JSON.` }
   if (status === 402) {
-    const terms = parsedObject(fromBase64(received.get('payment-required') ?? '')) ?? {}
+    const terms = jsonObject(fromBase64(received.get('payment-required') ?? '')) ?? {}
     return { kind: 'payment', problem: body, terms, wait_s: retry_after_s }
   }
   if (ok && isObject(body['result']) && isObject(body['receipt'])) return { kind: 'answer', body, text }

@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { isObject } from '../../../pure/is-object.ts'
+import { isObject, jsonValue } from '../../../pure/is-object.ts'
 import { usdcText } from '../../../pure/payments/usdc.ts'
 import { html } from '../html.ts'
 
@@ -183,7 +183,7 @@ async function readBody(response: Response): Promise<{ text: string; payment: Re
     return { text: size === 0 ? '' : `${size} bytes of ${type}.`, payment: null }
   }
   const text = await response.text()
-  const value = parsed(text)
+  const value = jsonValue(text)
   const indented = value === undefined ? text : JSON.stringify(value, null, 2)
   const shown =
     indented.length > BODY_CHARS ? `${indented.slice(0, BODY_CHARS)}\n… ${indented.length - BODY_CHARS} more characters` : indented
@@ -200,12 +200,4 @@ function offerIn({ accepts, code }: Readonly<Record<string, unknown>>): Response
 function textIn(form: FormData, name: string): string {
   const value = form.get(name)
   return typeof value === 'string' ? value : ''
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
