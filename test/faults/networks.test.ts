@@ -1,6 +1,6 @@
 /** Faults of one of two networks: what happens on one never touches the payments of the other, and each is settled once on its own chain. */
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { after, describe, test, type TestContext } from 'node:test'
 import { EURC, startAnvil, type Anvil } from '../support/anvil.ts'
 import { FAULT_POINTS } from '../../src/service/payments/settlement.ts'
 import { restCall } from '../support/app.ts'
@@ -17,13 +17,15 @@ interface Scene {
   live: Live
 }
 
-async function scene(t: TestContext): Promise<Scene> {
+/** Two chains and a deployment on both; those named mine by themselves until the end of the test. */
+async function scene(t: TestContext, ...beating: ('home' | 'polygon')[]): Promise<Scene> {
   const [home, polygon] = await Promise.all([startAnvil(), startAnvil({ chain_id: 137 })])
   const networks = [{ chain_id: 137, rpc_urls: [polygon.rpc_url], confirmations: 3 }]
   const live = await liveDeployment(home, { ASSAY_NETWORKS: JSON.stringify(networks) })
   await polygon.setBalance(live.gas_wallet, 10n ** 20n)
+  const hearts = beating.map((name) => heartbeat(name === 'home' ? home : polygon))
   t.after(async () => {
-    killLeft()
+    await Promise.all(hearts.map((stop) => stop()))
     await Promise.all([home.stop(), polygon.stop()])
     await live.remove()
   })
@@ -74,18 +76,15 @@ async function assertProved({ live }: Scene, count: number): Promise<void> {
   assert.deepEqual([proof.proved, proof.networks.map(({ network, settled }) => [network, settled.count])], [true, [['eip155:137', count]]])
 }
 
+after(killLeft)
+
 const HOME = 'eip155:8453'
 const POLYGON = 'eip155:137'
 
 test('a chain that is down leaves the terms, is named by health, and the other one takes payments', { timeout: 180_000 }, async (t) => {
-  const at = await scene(t)
-  const { home, polygon, live } = at
-  const stopHeart = heartbeat(home)
+  const { home, polygon, live } = await scene(t, 'home')
   const running = await startLive(live)
-  t.after(async () => {
-    await stopHeart()
-    await running.stop()
-  })
+  t.after(() => running.stop())
   const { url } = running
   const waiting = await buyerOn(url, polygon)
   assert.deepEqual(await offered(url), [HOME, POLYGON])
@@ -115,13 +114,9 @@ test('a chain that is down leaves the terms, is named by health, and the other o
 })
 
 test('the chain of the deployment is down: the other one is offered alone and takes payments', { timeout: 180_000 }, async (t) => {
-  const { home, polygon, live } = await scene(t)
-  const stopHeart = heartbeat(polygon)
+  const { home, polygon, live } = await scene(t, 'polygon')
   const running = await startLive(live)
-  t.after(async () => {
-    await stopHeart()
-    await running.stop()
-  })
+  t.after(() => running.stop())
   const { url } = running
   const early = await buyerOn(url, polygon)
   await home.stop()
@@ -137,76 +132,74 @@ test('the chain of the deployment is down: the other one is offered alone and ta
   }
 })
 
-for (const die_at of ['before_send', 'after_send', 'before_settled_row'] as const) {
-  test(
-    `killed at ${die_at} of a payment on the second network: answered after the restart, charged once`,
-    { timeout: 180_000 },
-    async (t) => {
-      const at = await scene(t)
-      const { home, polygon, live } = at
-      const hearts = [heartbeat(home), heartbeat(polygon)]
-      t.after(async () => {
-        for (const stop of hearts) await stop()
-      })
-      const first = await startFaulty(live.settings, { die_at })
-      const buyer = await buyerOn(first.url, polygon)
-      await until('the service to die of the payment', async () => (await buyers.send(first.url, buyer)) === null)
-      assert.equal((await first.ended).signal, 'SIGKILL')
-      const second = await startFaulty(live.settings)
-      const reply = await buyers.insist(second.url, buyer, 90_000)
-      await buyers.assertPaidOnce(polygon, live, second.url, buyer, reply)
-      const other = await buyerOn(second.url, home)
-      await buyers.assertPaidOnce(home, live, second.url, other, await buyers.insist(second.url, other))
-      await assertProved(at, 1)
-      await second.stop()
-    },
-  )
-}
+// Each has chains and a deployment of its own.
+describe('killed during a payment', { concurrency: 4, timeout: 600_000 }, () => {
+  for (const die_at of ['before_send', 'after_send', 'before_settled_row'] as const) {
+    test(
+      `killed at ${die_at} of a payment on the second network: answered after the restart, charged once`,
+      { timeout: 180_000 },
+      async (t) => {
+        const at = await scene(t, 'home', 'polygon')
+        const { home, polygon, live } = at
+        const first = await startFaulty(live.settings, { die_at })
+        const buyer = await buyerOn(first.url, polygon)
+        await until('the service to die of the payment', async () => (await buyers.send(first.url, buyer)) === null)
+        assert.equal((await first.ended).signal, 'SIGKILL')
+        const second = await startFaulty(live.settings)
+        const reply = await buyers.insist(second.url, buyer, 90_000)
+        await buyers.assertPaidOnce(polygon, live, second.url, buyer, reply)
+        const other = await buyerOn(second.url, home)
+        await buyers.assertPaidOnce(home, live, second.url, other, await buyers.insist(second.url, other))
+        await assertProved(at, 1)
+        await second.stop()
+      },
+    )
+  }
 
-for (const die_at of FAULT_POINTS) {
-  test(
-    `killed at ${die_at} of a payment in EURC: answered after the restart at another rate, charged once`,
-    { timeout: 180_000 },
-    async (t) => {
-      const home = await startAnvil()
-      const live = await liveDeployment(home, { ASSAY_ASSETS: 'usdc,eurc' })
-      const stopHeart = heartbeat(home)
-      t.after(async () => {
-        killLeft()
-        await stopHeart()
-        await home.stop()
-        await live.remove()
-      })
-      const euro = EURC[8453] ?? assert.fail()
-      const euros: Anvil = { ...home, token: euro, mint: (to, amount_minor) => home.mint(to, amount_minor, euro) }
-      const account = await buyers.holder(euros)
-      const first = await startFaulty(live.settings, { die_at, euro_rate: '1.25' })
-      const validBefore = BigInt(Math.floor(Date.now() / 1_000) + 900)
-      const signed = await signTerms(account, await termsIn(first.url, euro), { validBefore })
-      assert.equal(signed.message.value, 4_000n)
-      const buyer: buyers.Buyer = { account, signed, price_minor: signed.message.value, met: [] }
-      await until('the service to die of the payment', async () => (await buyers.send(first.url, buyer)) === null)
-      assert.equal((await first.ended).signal, 'SIGKILL')
-      // 3,994 units now, which is within the tolerance of what the process before has offered.
-      const second = await startFaulty(live.settings, { euro_rate: '1.252' })
-      const reply = await buyers.insist(second.url, buyer, 90_000)
-      await buyers.assertPaidOnce(euros, live, second.url, buyer, reply)
-      assert.equal(
-        (reply.body['receipt'] as Record<string, string>)['amount'],
-        `eip155:8453/erc20:${euro.toLowerCase()} 4000 for 0.005 USD`,
-      )
-      await second.stop()
-      const desk = await openDesk()
-      const { code, stdout } = await desk.run(['ledger', 'prove', '--format', 'json'], { settings: live.settings })
-      await desk.clear()
-      const proof = parsed(stdout) as { networks: { settled: { count: number; amount_eurc: string } }[] }
-      assert.deepEqual(
-        [code, proof.networks.map(({ settled }) => settled)],
-        [0, [{ count: 1, amount_eurc: '0.004', amount_minor: '4000' }]],
-      )
-    },
-  )
-}
+  for (const die_at of FAULT_POINTS) {
+    test(
+      `killed at ${die_at} of a payment in EURC: answered after the restart at another rate, charged once`,
+      { timeout: 180_000 },
+      async (t) => {
+        const home = await startAnvil()
+        const live = await liveDeployment(home, { ASSAY_ASSETS: 'usdc,eurc' })
+        const stopHeart = heartbeat(home)
+        t.after(async () => {
+          await stopHeart()
+          await home.stop()
+          await live.remove()
+        })
+        const euro = EURC[8453] ?? assert.fail()
+        const euros: Anvil = { ...home, token: euro, mint: (to, amount_minor) => home.mint(to, amount_minor, euro) }
+        const account = await buyers.holder(euros)
+        const first = await startFaulty(live.settings, { die_at, euro_rate: '1.25' })
+        const validBefore = BigInt(Math.floor(Date.now() / 1_000) + 900)
+        const signed = await signTerms(account, await termsIn(first.url, euro), { validBefore })
+        assert.equal(signed.message.value, 4_000n)
+        const buyer: buyers.Buyer = { account, signed, price_minor: signed.message.value, met: [] }
+        await until('the service to die of the payment', async () => (await buyers.send(first.url, buyer)) === null)
+        assert.equal((await first.ended).signal, 'SIGKILL')
+        // 3,994 units now, which is within the tolerance of what the process before has offered.
+        const second = await startFaulty(live.settings, { euro_rate: '1.252' })
+        const reply = await buyers.insist(second.url, buyer, 90_000)
+        await buyers.assertPaidOnce(euros, live, second.url, buyer, reply)
+        assert.equal(
+          (reply.body['receipt'] as Record<string, string>)['amount'],
+          `eip155:8453/erc20:${euro.toLowerCase()} 4000 for 0.005 USD`,
+        )
+        await second.stop()
+        const desk = await openDesk()
+        const { code, stdout } = await desk.run(['ledger', 'prove', '--format', 'json'], { settings: live.settings })
+        await desk.clear()
+        const proof = parsed(stdout) as { networks: { settled: { count: number; amount_eurc: string } }[] }
+        assert.deepEqual(
+          [code, proof.networks.map(({ settled }) => settled)],
+          [0, [{ count: 1, amount_eurc: '0.004', amount_minor: '4000' }]],
+        )
+      },
+    )
+  }
+})
 
 test(
   'blocks of the second network are taken back: its payment is settled again, that of the other stays',
