@@ -51,8 +51,8 @@ const alone = found(ALONE)
 /** Duration of each file in the last run, in milliseconds: the longest go first, so that no processor waits for one at the end. */
 const TIMES = `node_modules/.cache/test-times-${full ? 'full' : 'everyday'}.json`
 const times = readTimes()
-// A file that has not run yet is taken to be as long as its text, or ten times that.
-const expected_ms = (file: string) => times[file] ?? statSync(file).size * (only_full.has(file) ? 10 : 1)
+// A file that has not run yet is taken to be as long as its text, or a multiple of that.
+const expected_ms = (file: string) => times[file] ?? statSync(file).size * (alone.has(file) ? 40 : only_full.has(file) ? 10 : 1)
 const ordered = chosen
   .map((file) => ({ file, ms: expected_ms(file) }))
   .toSorted((a, b) => b.ms - a.ms)
