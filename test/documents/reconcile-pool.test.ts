@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { currencyDigits, parseAmount, formatMinorUnits } from '../../src/pure/documents/reconcile/values.ts'
-import { TextPool } from '../../src/pure/documents/reconcile/columns.ts'
+import { ByteColumn, IntColumn, MoneyColumn, TextPool } from '../../src/pure/documents/reconcile/columns.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const OPTIONS = { numRuns: runs(100, 2_000), seed: SEED }
@@ -34,6 +34,29 @@ test('a hundred thousand texts keep their numbers while the pool grows', () => {
     assert.equal(pool.number(text(index)), number)
     assert.equal(pool.text(number), text(index))
   }
+})
+
+test('a column keeps what was set last at each index, and is zero everywhere else', () => {
+  const index = fc.oneof(fc.nat(300), fc.nat(40_000))
+  const steps = fc.array(fc.tuple(index, fc.oneof(fc.constant(0), fc.nat(255))), { maxLength: 60 })
+  fc.assert(
+    fc.property(steps, (sets) => {
+      const [ints, bytes, amounts] = [new IntColumn(), new ByteColumn(), new MoneyColumn()]
+      const expected = new Map<number, number>()
+      for (const [at, value] of sets) {
+        ints.set(at, -value)
+        bytes.set(at, value)
+        amounts.set(at, BigInt(value))
+        expected.set(at, value)
+      }
+      for (const at of [...expected.keys(), 0, 63, 64, 8_191, 8_192, 50_000]) {
+        const value = expected.get(at) ?? 0
+        assert.equal(ints.get(at) + value, 0)
+        assert.deepEqual([bytes.get(at), amounts.get(at)], [value, BigInt(value)])
+      }
+    }),
+    OPTIONS,
+  )
 })
 
 test('order is that of code points, and folding that of the ids', () => {

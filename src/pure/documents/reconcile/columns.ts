@@ -2,11 +2,12 @@ import { foldId } from './values.ts'
 
 /**
  * Growing columns of numbers, so that a million rows need no objects. They grow in pieces, because copying large arrays fragments memory; a
- * piece with only zeros takes no memory. Reading beyond the end returns zero.
+ * piece with only zeros takes no memory, and the first one starts small, since most files have few rows. Reading beyond the end returns zero.
  */
 
 const BITS = 13
 const PIECE = 1 << BITS
+const FIRST = 64
 const MASK = PIECE - 1
 
 export class IntColumn {
@@ -23,8 +24,9 @@ export class IntColumn {
 
   set(index: number, value: number): void {
     const piece = this.pieces[index >>> BITS]
-    if (piece !== undefined) piece[index & MASK] = value
-    else if (value !== 0) addPiece(this.pieces, index, () => new Int32Array(PIECE))[index & MASK] = value
+    const at = index & MASK
+    if (piece !== undefined && at < piece.length) piece[at] = value
+    else if (value !== 0) pieceFor(this.pieces, index, (length) => new Int32Array(length))[at] = value
   }
 }
 
@@ -37,8 +39,9 @@ export class ByteColumn {
 
   set(index: number, value: number): void {
     const piece = this.pieces[index >>> BITS]
-    if (piece !== undefined) piece[index & MASK] = value
-    else if (value !== 0) addPiece(this.pieces, index, () => new Uint8Array(PIECE))[index & MASK] = value
+    const at = index & MASK
+    if (piece !== undefined && at < piece.length) piece[at] = value
+    else if (value !== 0) pieceFor(this.pieces, index, (length) => new Uint8Array(length))[at] = value
   }
 }
 
@@ -52,15 +55,25 @@ export class MoneyColumn {
 
   set(index: number, value: bigint): void {
     const piece = this.pieces[index >>> BITS]
-    if (piece !== undefined) piece[index & MASK] = value
-    else if (value !== 0n) addPiece(this.pieces, index, () => new BigInt64Array(PIECE))[index & MASK] = value
+    const at = index & MASK
+    if (piece !== undefined && at < piece.length) piece[at] = value
+    else if (value !== 0n) pieceFor(this.pieces, index, (length) => new BigInt64Array(length))[at] = value
   }
 }
 
-function addPiece<Piece>(pieces: (Piece | undefined)[], index: number, make: () => Piece): Piece {
+/** Makes the piece for an index, or a longer first piece with the values of the one before. */
+function pieceFor<Piece extends { set(values: Piece): void }>(
+  pieces: (Piece | undefined)[],
+  index: number,
+  make: (length: number) => Piece,
+): Piece {
   const at = index >>> BITS
   while (pieces.length < at) pieces.push(undefined)
-  const made = make()
+  let length = at === 0 ? FIRST : PIECE
+  while (at === 0 && length <= index) length *= 2
+  const made = make(length)
+  const before = pieces[at]
+  if (before !== undefined) made.set(before)
   pieces[at] = made
   return made
 }
