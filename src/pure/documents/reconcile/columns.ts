@@ -69,9 +69,7 @@ function pieceFor<Piece extends { set(values: Piece): void }>(
 ): Piece {
   const at = index >>> BITS
   while (pieces.length < at) pieces.push(undefined)
-  let length = at === 0 ? FIRST : PIECE
-  while (at === 0 && length <= index) length *= 2
-  const made = make(length)
+  const made = make(at === 0 ? Math.max(FIRST, 2 ** (32 - Math.clz32(index))) : PIECE)
   const before = pieces[at]
   if (before !== undefined) made.set(before)
   pieces[at] = made
