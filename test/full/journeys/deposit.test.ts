@@ -9,6 +9,7 @@ import { createPublicClient, createWalletClient, defineChain, erc20Abi, getAddre
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { startAnvil, type Anvil } from '../../support/anvil.ts'
 import { heartbeat, liveDeployment } from '../../support/faults-live.ts'
+import { BATCH_SETTLER } from '../../../src/pure/contracts/deployment.ts'
 import { killLeft, startFaulty } from '../../support/faults-process.ts'
 import { openPostgres } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
@@ -106,6 +107,9 @@ for (const [name, openStore] of Object.entries(STORES)) {
     } as const
     const hash = await wallet.writeContract(transfer)
     await reader.waitForTransactionReceipt({ hash })
+    // Else the next process would deploy the contract for batches, and die of that.
+    const isDeployed = async () => (await reader.getCode({ address: getAddress(BATCH_SETTLER.address) })) !== undefined
+    await until('the contract for batches is deployed', isDeployed, 60_000)
     first.process.kill('SIGKILL')
     await first.ended
 
