@@ -139,10 +139,10 @@ async function runAll(): Promise<void> {
       processors,
       env,
     )
-    // More processes than processors: many files wait for blocks, leases and pauses.
+    // One process more than processors: files wait for blocks, leases and pauses.
     await runFiles(
       ordered.filter((file) => !attacks.has(file)),
-      full ? 2 * processors : processors + 1,
+      processors + 1,
       env,
     )
   } finally {
