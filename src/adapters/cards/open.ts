@@ -93,7 +93,7 @@ function sessionOf({ pack_usd, claim_hash, success_url, cancel_url }: CheckoutAs
     client_reference_id: claim_hash,
     metadata: { [CLAIM]: claim_hash },
     payment_intent_data: { metadata: { [CLAIM]: claim_hash } },
-    // What is refunded or disputed must be counted in the currency that was granted.
+    // Refunds and disputes must be in the currency of the grant.
     adaptive_pricing: { enabled: false },
   }
 }

@@ -206,7 +206,7 @@ async function write(client: pg.Client, { name, columns, counted }: CopiedTable,
   })
   const all = [...columns, ...empty].join(', ')
   const values = rows.flat().map((value) => (typeof value === 'bigint' ? value.toString() : value))
-  // What the database counts itself keeps the numbers that it has.
+  // Columns that the database numbers itself keep their numbers.
   await client.query(
     `insert into ${name} (${all}) ${counted === null ? '' : 'overriding system value '}values ${places.join(', ')}`,
     values,
@@ -272,7 +272,7 @@ function tableOf(database: DatabaseSync, name: string): CopiedTable {
   const columns = database.prepare('select name, type, pk from pragma_table_info(?) order by cid').all(name)
   const keys = columns.filter(({ pk }) => Number(pk) > 0)
   const [key] = keys
-  // What SQLite counts by itself is an integer that is the whole primary key and has no check that fixes it.
+  // SQLite numbers an integer column itself if it is the whole primary key and no check fixes its value.
   const counted = keys.length === 1 && String(key?.['type']).toLowerCase() === 'integer' && key?.['name'] === 'number'
   return { name, columns: columns.map((column) => String(column['name'])), counted: counted ? 'number' : null }
 }

@@ -49,6 +49,17 @@ export const LANDLORD_OUTPUT = {
   data_as_of: DATA_AS_OF,
 }
 
+/** Factors of a risk score. */
+export const RISK_FLAGS = z
+  .array(
+    z.strictObject({
+      factor: z.string().describe('Name of the factor in the rule book.'),
+      points: z.int().min(0).max(100).describe('What it weighs.'),
+      reason: z.string().describe('Why it was found.'),
+    }),
+  )
+  .describe('The factors that were found; their points add up to the score.')
+
 /** Members of an answer with a band of risk. */
 export const BAND_OUTPUT = {
   risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
@@ -56,15 +67,7 @@ export const BAND_OUTPUT = {
     .enum(['low', 'elevated', 'high', 'critical'])
     .describe('0-19, 20-44, 45-69, 70-100; at least elevated with a name that a person must look at.'),
   recommendation: z.string().describe('What to do.'),
-  flags: z
-    .array(
-      z.strictObject({
-        factor: z.string().describe('Name of the factor in the rule book.'),
-        points: z.int().min(0).max(100).describe('What it weighs.'),
-        reason: z.string().describe('Why it was found.'),
-      }),
-    )
-    .describe('The factors that were found; their points add up to the score.'),
+  flags: RISK_FLAGS,
   flags_fired: z.int().min(0).max(100).describe('How many.'),
 }
 

@@ -132,7 +132,7 @@ function legOf(symbol: FxSymbol, { usd, feed, pool }: UsdPrice): Leg {
 function methodOf(legs: readonly Leg[]): FxMethod {
   if (legs.some(({ via }) => via === 'fixed_sample')) return 'fixed_sample'
   if (!legs.some(({ via }) => via === 'twap')) return 'chainlink_cross'
-  // Where one side is USDC, or both are averages in USDC, the feeds only check.
+  // The feeds only check if one side is USDC or both are averages in USDC.
   return legs.every(({ via, symbol }) => via === 'twap' || symbol === 'USDC') ? 'twap' : 'twap_and_chainlink'
 }
 

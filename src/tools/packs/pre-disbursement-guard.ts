@@ -19,7 +19,7 @@ import {
 import { namesAsOf } from '../../pure/screening/names-answer.ts'
 import type { RegistrationData } from '../../ports/registers.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
-import { BIRTH_DATE, nameConcern, PACK_VALUE, packInput, PAYEE_NAME, screenParty } from '../../service/catalogue/packs.ts'
+import { BIRTH_DATE, nameConcern, PACK_VALUE, packInput, PAYEE_NAME, RISK_FLAGS, screenParty } from '../../service/catalogue/packs.ts'
 import { DATA_AS_OF, NAMES_ANSWER, RULE_BOOK, COUNTRY_CODE } from '../../service/catalogue/schemas.ts'
 
 const CHECK = z.record(z.string(), z.unknown()).nullable()
@@ -105,15 +105,7 @@ export default defineTool({
     risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
     risk_level: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),
     summary: z.string().describe('One sentence.'),
-    flags_triggered: z
-      .array(
-        z.strictObject({
-          factor: z.string().describe('Name of the factor in the rule book.'),
-          points: z.int().min(0).max(100).describe('What it weighs.'),
-          reason: z.string().describe('Why it was found.'),
-        }),
-      )
-      .describe('The factors that were found; their points add up to the score.'),
+    flags_triggered: RISK_FLAGS,
     recommendations: z.array(z.string()).describe('What to do next.'),
     inspected_counterparty: z
       .strictObject({
