@@ -48,7 +48,7 @@ test('a 402 names the price, the way to pay and when free calls come back, the s
     assert.equal(status, 402)
     assert.match(
       String(body['detail']),
-      /^You have used today's 2 free calls\. Free calls reset at 00:00 UTC \(in (?:\d+ h )?\d+ min\)\. This call costs 0\.0\d+ USDC, which buys one answer of [a-z-]+ with a signed receipt\. To pay, sign the USDC transfer in `accepts` \(x402, EIP-3009\) and send the same request again with it: http:.+\/docs\/payment$/,
+      /^You have used today's 2 free calls\. Free calls reset at 00:00 UTC \(in (?:\d+ h|(?:\d+ h )?\d+ min|1 d)\)\. This call costs 0\.0\d+ USDC, which buys one answer of [a-z-]+ with a signed receipt\. To pay, sign the USDC transfer in `accepts` \(x402, EIP-3009\) and send the same request again with it: http:.+\/docs\/payment$/,
     )
     assert.equal((await fetch(String(body['detail']).split(' ').at(-1) ?? '')).status, 200)
     const [terms] = body['accepts'] as Record<string, unknown>[]
