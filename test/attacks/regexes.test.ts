@@ -39,7 +39,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'pure/documents/iso20022/accumulators.ts': { '0+$': 'digits of a number that we wrote' },
   'pure/documents/iso20022/structure.ts': { '^(\\?)?': 'tables of the source', '^([A-Za-z0-9]+)': 'tables of the source' },
   'pure/documents/xml/parser.ts': { ':.*$': 'it takes all to the end, so that no text fails' },
-  'pure/evm/token-facts.ts': { '(?:00)+$': '64 digits' },
+  'pure/evm/token-answers.ts': { '(?:00)+$': '64 digits' },
   'pure/invoices/input.ts': { '0+$': '18 digits' },
   'pure/market/fraction.ts': { '\\.?0+$': 'digits of a number that we wrote' },
   'pure/protocols/ap2/rules-closed.ts': { '^[^eE]*': 'a number of JSON, which has one point' },

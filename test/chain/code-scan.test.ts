@@ -10,7 +10,7 @@ import { assertGrowth } from '../fuzz/growth.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { word } from '../support/fixed-words.ts'
 import { startTokenWorld, type TokenWorld } from '../support/token-world.ts'
-import { readTokenText } from '../../src/pure/evm/token-facts.ts'
+import { readTokenText } from '../../src/pure/evm/token-answers.ts'
 
 /** The analyser; its package carries no types for this way in. */
 const require = createRequire(import.meta.url)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { keccak256, toFunctionSelector, toHex } from 'viem'
 import { compileArtifacts, TOKEN_SAMPLES } from '../../scripts/support/solidity.ts'
-import { PRIVILEGED_SIGNATURES, privilegedSelectors } from '../../src/pure/evm/privileged-selectors.ts'
+import { PRIVILEGED_SIGNATURES, privilegedSelectors } from '../../src/pure/evm/code-scan.ts'
 import { readFacetAddresses, readFacets } from '../../src/pure/evm/proxy.ts'
 import { PROXY_SLOTS } from '../../src/pure/evm/state-reads.ts'
 import tool, { countFlags, type Flag } from '../../src/tools/chain/token-contract-risk.ts'
@@ -15,7 +15,7 @@ import { fixedChain } from '../support/fixed-chain.ts'
 import { abiString, word } from '../support/fixed-words.ts'
 import { TOKENS } from '../support/fixed-tokens.ts'
 import { clockAt } from '../support/clock-at.ts'
-import { readTokenText } from '../../src/pure/evm/token-facts.ts'
+import { readTokenText } from '../../src/pure/evm/token-answers.ts'
 
 test('the committed samples are what the compiler makes of the sources', () => {
   const source = readFileSync('contracts/TokenSamples.sol', 'utf8')

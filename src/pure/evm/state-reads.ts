@@ -6,6 +6,13 @@ export type StateRead =
   | { kind: 'nonce'; address: string }
   | { kind: 'storage'; address: string; slot: string }
 
+/** Gas limit of a call without arguments: a hostile token is cut off, an honest one needs a fraction. */
+const CALL_GAS = 1_000_000n
+
+export function callRead(to: string, data: string, gas: bigint = CALL_GAS): StateRead {
+  return { kind: 'call', to, data, gas }
+}
+
 /** Return data, code, a word or a quantity; a revert is a value: the contract said no. */
 export type StateResult = { ok: true; data: string } | { ok: false; revert: string }
 

@@ -1,20 +1,9 @@
 import { accountKind, type AccountKind, delegateOf } from '../chain/state.ts'
-import {
-  delegates,
-  findLead,
-  type Lead,
-  type LeadResolved,
-  type Loupe,
-  proxyFacts,
-  type ProxyFacts,
-  readClone,
-  readFacetAddresses,
-  readFacets,
-} from './proxy.ts'
-import { type CodeScan, scanCode } from './code-scan.ts'
-import { isDead, OWNER_CALLS, ownerFacts, type OwnerFacts, readOwner } from './owner.ts'
+import { type CodeFacts, codeFacts, type CodeScan, scanCode } from './code-scan.ts'
+import { type CloneKind, type Loupe, readClone, readLoupe } from './proxy.ts'
 import {
   addressAnswer,
+  callRead,
   firstWord,
   PROXY_SLOTS,
   type SlotState,
@@ -24,9 +13,7 @@ import {
   type StateResult,
   type SlotName,
 } from './state-reads.ts'
-import { type OpcodeFact, opcodeFacts, type PrivilegedFact, privilegedFacts } from './privileged-selectors.ts'
-import { fromHex } from '../receipts/crypto.ts'
-import { addressWord } from '../payments/token-calls.ts'
+import { erc20Facts, isDead, namedOwner, OWNER_CALLS, ownerFacts, tokenReads } from './token-answers.ts'
 
 /** Work that asks for state as it goes: each yield is one batch of questions, answered in their order. */
 type Reading<Value> = Generator<readonly StateRead[], Value, readonly StateResult[]>
@@ -36,13 +23,6 @@ function* ask(reads: ReadonlyMap<string, StateRead>): Reading<StateResults> {
   if (reads.size === 0) return new Map()
   const results = yield [...reads.values()]
   return new Map([...reads.keys()].flatMap((name, index) => (results[index] === undefined ? [] : [[name, results[index]]])))
-}
-
-/** Gas limit of a call without arguments: a hostile token is cut off, an honest one needs a fraction. */
-const CALL_GAS = 1_000_000n
-
-function callRead(to: string, data: string, gas: bigint = CALL_GAS): StateRead {
-  return { kind: 'call', to, data, gas }
 }
 
 /** The data of a read that cannot revert, or what an absent account has. */
@@ -70,179 +50,201 @@ const LOUPE_GAS = 10_000_000n
 /** masterCopy(), which the code of a Safe's proxy answers itself. */
 const MASTER_COPY = 0xa619486e
 
-/** A name or symbol that a token reports, cleaned for display. */
-interface TokenText {
-  /** At most 64 characters, in one line, nothing invisible. */
-  text: string
-  encoding: 'string' | 'bytes32'
-  /** Something was taken out, or the text was longer. */
-  altered: boolean
-}
-
-const WORD_DIGITS = 64
-/** More of a text is never decoded. */
-const TEXT_BYTES = 1_024
-const SHOWN_CHARS = 64
-/** Controls, formats (direction, zero width, tags), separators, private, unassigned; fillers that look like nothing; variation selectors. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\p{VS}\u115f\u1160\u2800\u3164\uffa0]/gu
-/** Combining marks on one letter beyond the needs of any language. */
-const PILED = /(\p{M}{2})\p{M}+/gu
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** The six functions that EIP-20 (2015) demands; name, symbol and decimals are optional there. */
-const REQUIRED: readonly { signature: string; selector: number; read: string | null }[] = [
-  { signature: 'totalSupply()', selector: 0x18160ddd, read: 'total_supply' },
-  { signature: 'balanceOf(address)', selector: 0x70a08231, read: 'balance_of' },
-  { signature: 'transfer(address,uint256)', selector: 0xa9059cbb, read: null },
-  { signature: 'transferFrom(address,address,uint256)', selector: 0x23b872dd, read: null },
-  { signature: 'approve(address,uint256)', selector: 0x095ea7b3, read: null },
-  { signature: 'allowance(address,address)', selector: 0xdd62ed3e, read: 'allowance' },
-]
-
-type MetadataError = 'reverted' | 'no_data' | 'malformed' | 'out_of_range'
-
-interface Erc20Facts {
-  /** Null when the code that answers is not known. */
-  conforms: boolean | null
-  name: string | null
-  symbol: string | null
-  decimals: number | null
-  /** Minor units as decimal text. */
-  total_supply: string | null
-  encoding: 'string' | 'bytes32' | null
-  /** Fields whose text was shortened, or freed of what cannot be seen. */
-  altered: string[]
-  missing: string[]
-  errors: Record<string, MetadataError>
-}
-
-/** Facts about an account that runs no code. */
-const NO_TOKEN: Erc20Facts = {
-  conforms: false,
-  name: null,
-  symbol: null,
-  decimals: null,
-  total_supply: null,
-  encoding: null,
-  altered: [],
-  missing: REQUIRED.map(({ signature }) => signature),
-  errors: {},
-}
-
 /** Everything that depends on nothing: one batch, 23 reads. */
 function firstReads(address: string): ReadonlyMap<string, StateRead> {
-  const owner_calls = Object.entries(OWNER_CALLS).map(([name, data]): [string, StateRead] => [name, callRead(address, data)])
   const slots = SLOT_NAMES.map((name): [string, StateRead] => [name, { kind: 'storage', address, slot: PROXY_SLOTS[name] }])
   return new Map<string, StateRead>([
     ...accountReads(address),
     ...slots,
-    ...erc20Reads(address),
-    ...owner_calls,
+    ...tokenReads(address),
     ['implementation', callRead(address, IMPLEMENTATION_CALL)],
     ['facets', callRead(address, FACETS_CALL, LOUPE_GAS)],
     ['facet_addresses', callRead(address, FACET_ADDRESSES_CALL, LOUPE_GAS)],
   ])
 }
 
+type ProxyKind =
+  | CloneKind
+  | 'eip7702'
+  | 'eip1967'
+  | 'eip1967_transparent'
+  | 'eip1967_uups'
+  | 'eip1967_beacon'
+  | 'eip1822'
+  | 'zeppelinos'
+  | 'matic'
+  | 'safe'
+  | 'diamond'
+  | 'implementation_call'
+
+/** Certainty of the address that a proxy delegates to. */
+type ImplementationStatus = 'code' | 'no_code' | 'dirty' | 'unknown'
+
+interface ProxyFacts {
+  /** Null: it forwards calls to an unknown target. */
+  is_proxy: boolean | null
+  kind: ProxyKind | null
+  implementation: string | null
+  /** Null when there is nothing to implement. */
+  implementation_status: ImplementationStatus | null
+  implementation_code_hash: string | null
+  admin: string | null
+  admin_kind: AccountKind | 'proxy_admin' | null
+  /** Address that owner() of a ProxyAdmin names; null for every other admin. */
+  admin_owner: string | null
+  beacon: string | null
+  upgradeable: boolean | null
+  slots_checked: SlotState[]
+  facet_count: number | null
+}
+
+/** Delegation target as given by a contract's own code and storage. */
+type Lead =
+  | { via: 'clone'; kind: CloneKind | 'eip7702'; target: string }
+  | { via: 'slot'; kind: ProxyKind; slot: SlotState }
+  | { via: 'beacon'; slot: SlotState }
+  | { via: 'diamond'; loupe: Loupe }
+  | { via: 'call'; target: string }
+
+/** Slots that hold an implementation, in the order in which they are believed. */
+const IMPLEMENTATION_SLOTS: readonly [SlotName, ProxyKind][] = [
+  ['eip1967_implementation', 'eip1967'],
+  ['zeppelinos_implementation', 'zeppelinos'],
+  ['eip1822_logic', 'eip1822'],
+  ['matic_implementation', 'matic'],
+  ['safe_singleton', 'safe'],
+]
+
+interface LeadsGiven {
+  clone: { kind: CloneKind | 'eip7702'; target: string } | null
+  scan: CodeScan
+  slots: readonly SlotState[]
+  loupe: Loupe | null
+  /** Address that implementation() returned, if any. */
+  told: string | null
+}
+
 /**
- * Reads what name() or symbol() returned: an ABI string, or 32 bytes filled up with zeros as tokens before 2018 return them, also with
- * nothing but zeros behind (old clones of Vyper). Null for anything else and for what is not UTF-8. Padding is not insisted on, since
- * deployed tokens leave it out.
+ * Follows certain evidence first: code that is a clone; a slot that is set and that the code names; any slot that is set; the loupe; and
+ * the contract's own claim. Code that cannot delegate has no target, even if its storage has an address.
  */
-export function readTokenText(data: string): TokenText | null {
-  const digits = data.slice(2)
-  if (digits.length === WORD_DIGITS) return shown(digits.replace(/(?:00)+$/, ''), 'bytes32', false)
-  if (digits.length < 2 * WORD_DIGITS) return null
-  const offset = smallWord(digits, 0)
-  if (offset === null && /^0*$/.test(digits.slice(WORD_DIGITS))) return readTokenText(data.slice(0, 2 + WORD_DIGITS))
-  if (offset === null || 2 * offset + WORD_DIGITS > digits.length) return null
-  const length = smallWord(digits, 2 * offset)
-  const begin = 2 * offset + WORD_DIGITS
-  if (length === null || begin + 2 * length > digits.length) return null
-  return shown(digits.slice(begin, begin + 2 * Math.min(length, TEXT_BYTES)), 'string', length > TEXT_BYTES)
-}
-
-/** A word that fits a small number. */
-function smallWord(digits: string, at: number): number | null {
-  const word = digits.slice(at, at + WORD_DIGITS)
-  return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word.slice(56), 16) : null
-}
-
-function shown(digits: string, encoding: TokenText['encoding'], cut: boolean): TokenText | null {
-  const bytes = fromHex(`0x${digits.length % 2 === 0 ? digits : `${digits}0`}`)
-  if (bytes === null) return null
-  try {
-    // A text that was cut may end within a character, which streaming leaves out.
-    const whole = cut ? new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true }) : UTF8.decode(bytes)
-    const clean = whole.replace(/\s+/gu, ' ').replace(UNSEEN, '').replace(PILED, '$1').replace(/ {2,}/g, ' ').trim()
-    const text = Array.from(clean).slice(0, SHOWN_CHARS).join('').trimEnd()
-    return { text, encoding, altered: cut || text !== whole }
-  } catch {
-    return null
+function findLead({ clone, scan, slots, loupe, told }: LeadsGiven): Lead | null {
+  if (clone !== null) return { via: 'clone', kind: clone.kind, target: clone.target }
+  if (!delegates(scan)) return null
+  const set = slots.filter((slot) => slot.state !== 'zero')
+  for (const among of [set.filter((slot) => slot.named_in_code), set]) {
+    for (const [name, kind] of IMPLEMENTATION_SLOTS) {
+      const slot = among.find((one) => one.name === name)
+      if (slot !== undefined) return { via: 'slot', kind, slot }
+    }
+    const beacon = among.find((one) => one.name === 'eip1967_beacon')
+    if (beacon !== undefined) return { via: 'beacon', slot: beacon }
   }
+  if (loupe !== null) return { via: 'diamond', loupe }
+  return told === null ? null : { via: 'call', target: told }
 }
 
-/** The calls; balance and allowance are asked of the token itself, since some refuse the zero address. */
-function erc20Reads(token: string): [name: string, read: StateRead][] {
-  const own = addressWord(token)
-  const calls = {
-    name: '0x06fdde03',
-    symbol: '0x95d89b41',
-    decimals: '0x313ce567',
-    total_supply: '0x18160ddd',
-    balance_of: `0x70a08231${own}`,
-    allowance: `0xdd62ed3e${own}${own}`,
+function delegates(scan: CodeScan): boolean {
+  return scan.opcodes.DELEGATECALL + scan.opcodes.CALLCODE > 0
+}
+
+/** Facts about the target from later reads. */
+interface LeadResolved {
+  implementation: string | null
+  implementation_scan: CodeScan | null
+  /** The implementation is an account that borrows the code of another (EIP-7702), which was not read. */
+  implementation_borrows: boolean
+  /** A call got an answer that none of the code that was read offers. */
+  answers_unnamed: boolean
+  beacon_scan: CodeScan | null
+  admin: string | null
+  admin_kind: ProxyFacts['admin_kind']
+  admin_owner: string | null
+}
+
+const PROXIABLE_UUID = 0x52d1902d
+const DIAMOND_CUT = 0x1f931c1c
+const UPGRADE_TO = 0x3659cfe6
+/** upgradeTo, upgradeToAndCall, setImplementation. */
+const UPGRADES = [UPGRADE_TO, 0x4f1ef286, 0xd784d426]
+
+/** The facts, from the lead and from what it led to. `is_contract` is false for accounts without code. */
+function proxyFacts(lead: Lead | null, scan: CodeScan | null, slots: readonly SlotState[], found: LeadResolved): ProxyFacts {
+  const { admin, admin_kind, admin_owner } = found
+  const none = { kind: null, implementation: null, implementation_status: null, implementation_code_hash: null, facet_count: null }
+  const common = { admin, admin_kind, admin_owner, beacon: null, slots_checked: [...slots] }
+  if (lead === null) {
+    // Some proxies forward by CALL and keep the state elsewhere: then answers come that their own code does not give.
+    const is_proxy = scan === null || !(delegates(scan) || (scan.calls && found.answers_unnamed)) ? false : null
+    return { is_proxy, ...none, ...common, upgradeable: is_proxy }
   }
-  return Object.entries(calls).map(([name, data]) => [name, callRead(token, data)])
-}
-
-/** Reads the answers; `has` says whether the code that answers has a function, null when that code is not known. */
-function erc20Facts(results: StateResults, has: (selector: number) => boolean | null): Erc20Facts {
-  const errors: Record<string, MetadataError> = {}
-  const name = metadataText(results, 'name', errors)
-  const symbol = metadataText(results, 'symbol', errors)
-  const decimals = number(results, 'decimals', errors)
-  const supply = number(results, 'total_supply', errors)
-  if (decimals !== null && decimals > 255n) errors['decimals'] = 'out_of_range'
-  const absent = REQUIRED.filter(({ selector, read }) => !(read !== null && isNumber(results.get(read))) && has(selector) !== true)
-  const unknown = absent.some(({ selector }) => has(selector) === null)
+  const kind = proxyKindOf(lead, found)
+  if (lead.via === 'diamond') {
+    const upgradeable = lead.loupe.selectors.has(DIAMOND_CUT) ? true : null
+    return { is_proxy: true, ...none, kind, ...common, upgradeable, facet_count: lead.loupe.facets.length }
+  }
+  const status = statusOf(lead, found)
   return {
-    conforms: absent.length === 0 ? true : unknown ? null : false,
-    name: name?.text ?? null,
-    symbol: symbol?.text ?? null,
-    decimals: decimals === null || decimals > 255n ? null : Number(decimals),
-    total_supply: supply?.toString() ?? null,
-    encoding: name?.encoding ?? symbol?.encoding ?? null,
-    altered: [...(name?.altered === true ? ['name'] : []), ...(symbol?.altered === true ? ['symbol'] : [])],
-    missing: unknown ? [] : absent.map(({ signature }) => signature),
-    errors,
+    is_proxy: lead.via === 'clone' ? true : sure(lead) && status === 'code' ? true : null,
+    kind,
+    implementation: found.implementation,
+    implementation_status: status,
+    implementation_code_hash: found.implementation_scan?.hash ?? null,
+    ...common,
+    beacon: lead.via === 'beacon' ? lead.slot.address : null,
+    upgradeable: canUpgrade(lead, scan, found),
+    facet_count: null,
   }
 }
 
-function metadataText(results: StateResults, field: string, errors: Record<string, MetadataError>) {
-  const data = returned(results.get(field), field, errors)
-  const found = data === null ? null : readTokenText(data)
-  if (data !== null && found === null) errors[field] = 'malformed'
-  return found
+/** Returns true when the code itself delegates to the address in this slot. */
+function sure(lead: Exclude<Lead, { via: 'clone' | 'diamond' }>): boolean {
+  return lead.via === 'call' ? false : lead.slot.named_in_code
 }
 
-function number(results: StateResults, field: string, errors: Record<string, MetadataError>): bigint | null {
-  const data = returned(results.get(field), field, errors)
-  if (data === null) return null
-  const word = firstWord(data)
-  if (word !== null) return BigInt(word)
-  errors[field] = 'malformed'
-  return null
+function proxyKindOf(lead: Lead, { admin, implementation_scan }: LeadResolved): ProxyKind {
+  switch (lead.via) {
+    case 'clone':
+      return lead.kind
+    case 'beacon':
+      return 'eip1967_beacon'
+    case 'diamond':
+      return 'diamond'
+    case 'call':
+      return 'implementation_call'
+    case 'slot':
+      if (lead.kind !== 'eip1967') return lead.kind
+      if (admin !== null) return 'eip1967_transparent'
+      return implementation_scan?.selectors.get(PROXIABLE_UUID) === 'dispatcher' ? 'eip1967_uups' : 'eip1967'
+  }
 }
 
-function returned(result: StateResult | undefined, field: string, errors: Record<string, MetadataError>): string | null {
-  if (result?.ok === true && result.data !== '0x') return result.data
-  errors[field] = result?.ok === true ? 'no_data' : 'reverted'
-  return null
+function statusOf(lead: Exclude<Lead, { via: 'diamond' }>, found: LeadResolved): ImplementationStatus {
+  const { implementation, implementation_scan, implementation_borrows } = found
+  if ((lead.via === 'slot' || lead.via === 'beacon') && lead.slot.state === 'dirty') return 'dirty'
+  if (implementation === null || implementation_borrows) return 'unknown'
+  return implementation_scan === null ? 'no_code' : 'code'
 }
 
-function isNumber(result: StateResult | undefined): boolean {
-  return result?.ok === true && firstWord(result.data) !== null
+/** The owner that an admin contract reports is only its own claim, so a renounced owner does not change this. */
+function hasAdmin({ admin }: LeadResolved): boolean {
+  return admin !== null && !isDead(admin)
+}
+
+/** Upgradeability: true on evidence, false only where the target is part of the code, null otherwise. */
+function canUpgrade(lead: Exclude<Lead, { via: 'diamond' }>, scan: CodeScan | null, found: LeadResolved): boolean | null {
+  const upgrades = (one: CodeScan | null) => UPGRADES.some((selector) => one?.selectors.get(selector) === 'dispatcher')
+  switch (lead.via) {
+    case 'clone':
+      if (lead.kind === 'eip7702') return true
+      return found.implementation_scan !== null && !delegates(found.implementation_scan) ? false : null
+    case 'beacon':
+      return found.beacon_scan?.selectors.get(UPGRADE_TO) === 'dispatcher' ? true : null
+    case 'slot':
+    case 'call':
+      // Upgrade functions of the proxy itself belong to its admin; those of the implementation have a separate owner.
+      return hasAdmin(found) || (found.admin === null && upgrades(scan)) || upgrades(found.implementation_scan) ? true : null
+  }
 }
 
 /** Facts of the first batch about the account itself. */
@@ -269,7 +271,7 @@ function ownFacts(address: string, first: StateResults): OwnFacts {
     return { kind, code, scan, slots, loupe: null, lead, admin: null }
   }
   const told = addressAnswer(first.get('implementation'))
-  const loupe = readFacets(dataOf(first, 'facets')) ?? readFacetAddresses(dataOf(first, 'facet_addresses'))
+  const loupe = readLoupe(dataOf(first, 'facets'), dataOf(first, 'facet_addresses'))
   const lead = findLead({
     clone,
     scan,
@@ -341,14 +343,12 @@ function kindOf(address: string, results: StateResults): AccountKind {
 /** Which selectors, slots, patterns and flags the facts are drawn from; it moves with any of them. */
 export const TOKEN_RULES = 'token-contract/1'
 
-export interface TokenFacts {
+export interface TokenFacts extends CodeFacts {
   account: { kind: AccountKind; code_size: number; code_hash: string | null; metadata_bytes: number | null }
   is_contract: boolean
-  erc20: Erc20Facts
+  erc20: ReturnType<typeof erc20Facts>
   proxy: ProxyFacts
-  owner: OwnerFacts
-  privileged_selectors: PrivilegedFact[]
-  opcodes: OpcodeFact[]
+  owner: ReturnType<typeof ownerFacts>
 }
 
 /**
@@ -359,8 +359,7 @@ export function* readTokenContract(address: string): Reading<TokenFacts> {
   const asked = firstReads(address)
   const first = yield* ask(asked)
   const own = ownFacts(address, first)
-  const owner = own.code === '0x' ? null : readOwner(first, () => null).address
-  const second = yield* ask(secondReads(own, owner === ZERO ? null : owner))
+  const second = yield* ask(secondReads(own, own.code === '0x' ? null : namedOwner(first)))
   const behind = behindBeacon(own, second)
   const third = yield* ask(new Map(behind === null ? [] : [[`code ${behind}`, { kind: 'code', address: behind }]]))
   const found = resolved(own, second, third, behind)
@@ -411,9 +410,8 @@ function adminFacts(admin: string | null, second: StateResults): Pick<ProxyFacts
 
 function assemble(own: OwnFacts, first: StateResults, second: StateResults, found: LeadResolved): TokenFacts {
   const proxy = proxyFacts(own.lead, own.scan, own.slots, found)
-  const runs_code = own.code !== '0x'
   const has = knowledgeOf(own, found, proxy)
-  const answer = runs_code ? readOwner(first, has) : ({ status: 'not_present', address: null, method: null, pending_owner: null } as const)
+  const answers = own.code === '0x' ? null : first
   const facets = own.lead?.via === 'diamond' ? own.lead.loupe.selectors : new Set<number>()
   return {
     account: {
@@ -423,11 +421,10 @@ function assemble(own: OwnFacts, first: StateResults, second: StateResults, foun
       metadata_bytes: own.scan?.metadata_bytes ?? null,
     },
     is_contract: own.kind === 'contract',
-    erc20: runs_code ? erc20Facts(first, has) : NO_TOKEN,
+    erc20: erc20Facts(answers, has),
     proxy,
-    owner: ownerFacts(answer, answer.address === null || answer.address === ZERO ? null : kindOf(answer.address, second)),
-    privileged_selectors: privilegedFacts(own.scan, found.implementation_scan, facets),
-    opcodes: opcodeFacts(own.scan, found.implementation_scan),
+    owner: ownerFacts(answers, has, (owner) => kindOf(owner, second)),
+    ...codeFacts(own.scan, found.implementation_scan, facets),
   }
 }
 

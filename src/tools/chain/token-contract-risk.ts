@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { givenAddress } from '../../pure/chain/state.ts'
-import { type SelectorCategory, SELECTOR_CATEGORIES } from '../../pure/evm/privileged-selectors.ts'
+import { SELECTOR_CATEGORIES } from '../../pure/evm/code-scan.ts'
 import type { StateRead, StateResult } from '../../pure/evm/state-reads.ts'
 import { readTokenContract, TOKEN_RULES, type TokenFacts } from '../../pure/evm/token-facts.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
@@ -27,7 +27,7 @@ interface FlagCounts {
 type FlaggedFacts = TokenFacts & { account: { checksum: 'absent' | 'holds' | 'broken' } }
 
 /** Risk for token holders by functions of a kind. */
-const CATEGORY_SEVERITY: Readonly<Record<SelectorCategory, Severity>> = {
+const CATEGORY_SEVERITY: Readonly<Record<(typeof SELECTOR_CATEGORIES)[number], Severity>> = {
   mint: 'caution',
   burn_others: 'warning',
   pause_freeze: 'caution',
