@@ -452,7 +452,7 @@ function opcodeFacts(own: CodeScan | null, implementation: CodeScan | null): Opc
   )
 }
 
-/** What the code of a contract and of its implementation shows, and what the loupe of a diamond lists. */
+/** Functions and opcodes that the code of a contract and of its implementation shows, and functions that the loupe of a diamond lists. */
 export interface CodeFacts {
   privileged_selectors: PrivilegedFact[]
   opcodes: OpcodeFact[]

@@ -184,8 +184,8 @@ const P256_PRECOMPILE = 0x100n
 
 /** Returns true when control was given to an address without a known key. */
 export function isDead(address: string): boolean {
-  const number = BigInt(address)
-  return DEAD.has(address) || (number > 0n && number <= LAST_PRECOMPILE) || number === P256_PRECOMPILE
+  const value = BigInt(address)
+  return DEAD.has(address) || (value > 0n && value <= LAST_PRECOMPILE) || value === P256_PRECOMPILE
 }
 
 type OwnerStatus = 'address' | 'zero' | 'dead' | 'not_present' | 'reverted' | 'unknown'
@@ -205,7 +205,7 @@ interface OwnerFacts extends OwnerAnswer {
 /** The answer of an account that runs no code. */
 const NO_OWNER: OwnerAnswer = { status: 'not_present', address: null, method: null, pending_owner: null }
 
-/** The owner that a contract names, or null; also a dead one, but not the zero address. Less is known than to `ownerFacts`. */
+/** The owner that a contract names, also a dead one; null for none or the zero address. It needs no knowledge of the code. */
 export function namedOwner(results: StateResults): string | null {
   const { address } = readOwner(results, () => null)
   return address === ZERO ? null : address
@@ -235,8 +235,8 @@ function silence(answers: readonly { name: 'owner' | 'get_owner'; answer: { kind
 }
 
 /**
- * What the contract says of its owner, what the owner's account is (`kindOf`), and what its silence does not mean; `results` is null for
- * an account that runs no code.
+ * The owner as the contract names it, with the kind of its account from `kindOf`, and a note on what a silence does not mean. `results` is
+ * null for an account that runs no code.
  */
 export function ownerFacts(results: StateResults | null, has: Has, kindOf: (owner: string) => AccountKind): OwnerFacts {
   const answer = results === null ? NO_OWNER : readOwner(results, has)

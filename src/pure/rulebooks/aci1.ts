@@ -38,7 +38,7 @@ export const EDGE_REASONS = {
   bad_signature: 'The sponsor did not sign exactly this edge.',
 } as const
 
-export type EdgeFault = keyof typeof EDGE_REASONS
+type EdgeFault = keyof typeof EDGE_REASONS
 
 interface EdgeValidation {
   /** Its place among the edges that were given. */
@@ -148,7 +148,7 @@ export const ACI_TABLE = {
 
 type EarnedTier = keyof typeof ACI_TABLE.tiers
 export type Tier = 'T0' | EarnedTier
-export const ACI: RuleBook<typeof ACI_TABLE> = ruleBook('ACI-1', ACI_TABLE)
+const ACI: RuleBook<typeof ACI_TABLE> = ruleBook('ACI-1', ACI_TABLE)
 
 /** Supplied figures; a missing one counts as the worst value. */
 export interface AciFigures {
@@ -293,7 +293,7 @@ const ORDER: Readonly<Record<Role, readonly AciComponent[]>> = {
 }
 
 /** The parts of a score, the one that matters most to the role first. */
-export function explainScore(grade: AciGrade, figures: AciFigures, sponsors: number, role: Role): ExplainedComponent[] {
+function explainScore(grade: AciGrade, figures: AciFigures, sponsors: number, role: Role): ExplainedComponent[] {
   const calls = figures.settled_calls_90d ?? ACI_WORST.settled_calls_90d
   const days = figures.first_seen_days ?? ACI_WORST.first_seen_days
   const most = mostPoints()
@@ -321,7 +321,7 @@ interface Evidence {
 }
 
 /** Lists the evidence of a grade: each figure, and the number of counted edges. */
-export function listEvidence(figures: AciFigures, edges: readonly EdgeValidation[]): Evidence[] {
+function listEvidence(figures: AciFigures, edges: readonly EdgeValidation[]): Evidence[] {
   const names = Object.keys(ACI_WORST) as (keyof AciFigures)[]
   const supplied = names.map((figure): Evidence => {
     const value = figures[figure]
@@ -332,6 +332,54 @@ export function listEvidence(figures: AciFigures, edges: readonly EdgeValidation
   // Without an edge no signature was there to be verified.
   const basis = edges.length === 0 ? 'missing_worst_assumed' : 'signatures_verified'
   return [...supplied, { figure: 'sponsor_attestations', value: counted, basis }]
+}
+
+const POLICY_NOTICE =
+  'Advisory only. The caller supplied the figures and they were not verified; missing ones count as the worst value. Sponsors never lift to T3.'
+
+interface AciRequest {
+  /** Address or `c402:` name. */
+  subject: string
+  role: Role
+  figures: AciFigures
+  edges: readonly SponsorEdge[]
+  now_s: number
+}
+
+/** The whole answer about a subject: its grade, what it rests on, and what the next tier still needs. Addresses become lower-case. */
+export function answerAci({ subject: given, role, figures, edges: given_edges, now_s }: AciRequest, crypto: ReceiptCrypto) {
+  // The schema of the tool passes nothing else than what can be read.
+  const subject = readSubject(given) ?? given
+  const edges = validateEdges(given_edges, { subject, role, now_s }, crypto)
+  const sponsors = edges.filter(({ void_reason }) => void_reason === null).length
+  const grade = gradeAci(figures, sponsors)
+  const next_tier = nextTier(grade.tier)
+  return {
+    tier: grade.tier,
+    subject,
+    role,
+    score_bp: grade.score_bp,
+    success_rate: grade.success_lower_bp / SHARE_BP,
+    success_lower_bp: grade.success_lower_bp,
+    dispute_upper_bp: grade.dispute_upper_bp,
+    max_suggested_exposure_minor: String(grade.exposure_minor),
+    unsettled_exposure_hint_minor: String(grade.exposure_minor),
+    components: explainScore(grade, figures, sponsors, role),
+    evidence: listEvidence(figures, edges),
+    sponsors: edges.map(({ index, sponsor, void_reason }) => {
+      const message = void_reason === null ? null : EDGE_REASONS[void_reason]
+      return { index, sponsor, counted: void_reason === null, void_reason, message }
+    }),
+    gates_failed: grade.gates_failed,
+    next_tier,
+    next_tier_requirements: grade.gates_failed
+      .filter(({ tier }) => tier === next_tier)
+      .map(({ gate, needed, have }) => ({ gate, needed, have })),
+    policy_notice: POLICY_NOTICE,
+    receipt_digest: null,
+    standard: ACI.standard,
+    policy_hash: ACI.policy_hash,
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import { ruleBook, type RuleBook } from './rule-book.ts'
 import type { Tier } from './aci1.ts'
-import { canonicalText } from '../receipts/canonical.ts'
 import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { ruleBookDomain, typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import type { ReceiptFinding } from '../receipts/reasons.ts'
@@ -105,7 +104,7 @@ export const ASSURED_REFUSALS = {
   terms_signature_invalid: 'Neither the payer nor the recipient of the receipt made terms_signature over these terms.',
 } as const
 
-export type AssuredRefusal = keyof typeof ASSURED_REFUSALS
+type AssuredRefusal = keyof typeof ASSURED_REFUSALS
 
 /** Maximum lead of the issuer's clock. */
 const CLOCK_SKEW_S = 300
@@ -183,12 +182,7 @@ export interface AssuredTerms {
   receipt_ts: number
 }
 
-export function makeAssuredTerms(
-  asked: AssuredRequest,
-  offer: AssuredOffer,
-  receipt: BindableReceipt,
-  { policy_hash } = ASSURED,
-): AssuredTerms {
+function makeAssuredTerms(asked: AssuredRequest, offer: AssuredOffer, receipt: BindableReceipt, { policy_hash } = ASSURED): AssuredTerms {
   const { pod_required, insurance_referral, escalation, total_bps, premium_minor, advisory_cap_minor } = offer
   const { issuer, payer, nonce, amount_minor, ts } = receipt
   return {
@@ -249,7 +243,7 @@ export function termsTypedData(receipt_hash: string, terms: BoundTerms) {
  * Returns the party of the receipt that signed these terms; null if neither did. Contract wallets cannot be asked here and count as not
  * signed.
  */
-export function termsSigner(
+function termsSigner(
   { receipt_hash, payer, recipient }: Pick<BindableReceipt, 'receipt_hash' | 'payer' | 'recipient'>,
   terms: AssuredTerms,
   signature: string,
@@ -260,24 +254,24 @@ export function termsSigner(
   return signer !== null && [payer.toLowerCase(), recipient.toLowerCase()].includes(signer) ? signer : null
 }
 
-const COMPARED_TERMS = [
-  'notional_minor',
-  'rail',
-  'counterparty_tier',
-  'annual_volume_minor',
-  'pod_asked',
-] as const satisfies (keyof AssuredTerms)[]
-
-/** The names of what was asked otherwise than in the terms that are kept. */
-export function differingTerms(kept: AssuredTerms, asked: AssuredTerms): string[] {
-  return COMPARED_TERMS.filter((name) => kept[name] !== asked[name]).map((name) => (name === 'pod_asked' ? 'pod_required' : name))
-}
-
-export function termsText(terms: AssuredTerms): string {
-  return canonicalText(terms)
-}
-
-/** Reads what `termsText` wrote, and nothing else ever was written. */
-export function readTerms(text: string): AssuredTerms {
-  return JSON.parse(text) as AssuredTerms
+/** Binds terms to a receipt, or says why not: everything that a record of them holds, from the request, the receipt and the clock alone. */
+export function bindTerms(asked: AssuredRequest, given: unknown, now_s: number, crypto: ReceiptCrypto) {
+  const quote = quoteAssured(asked)
+  if (quote.kind === 'refused') return { ok: false as const, refusal: 'tier_refused' as const, detail: null }
+  const bindable = checkBindable(given, now_s, crypto)
+  if (!bindable.ok) return bindable
+  const { receipt } = bindable
+  const terms = makeAssuredTerms(asked, quote, receipt)
+  return {
+    ok: true as const,
+    receipt_hash: receipt.receipt_hash,
+    assured_id: assuredId(receipt.receipt_hash, crypto),
+    window_ends_s: disputeWindowEnds(receipt.ts),
+    terms,
+    /** To be signed by the payer or the recipient. */
+    typed_data: termsTypedData(receipt.receipt_hash, terms),
+    warnings: receipt.warnings,
+    /** The party of the receipt that made this signature over these terms; null if neither did. */
+    signerOf: (signature: string) => termsSigner(receipt, terms, signature, crypto),
+  }
 }

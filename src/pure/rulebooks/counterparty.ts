@@ -147,7 +147,7 @@ type Registered = { kind: 'registered'; at_ms: number } | { kind: 'unknown'; rea
 /** Why the age of a domain is not known; each of them is a warning, none is a pass. */
 type AgeUnknown = RegistrySilence | 'not_a_domain' | 'shared_platform' | 'in_future'
 
-export type DomainAge = { kind: 'known'; days: number; registered_at: string; young: boolean } | { kind: 'unknown'; reason: AgeUnknown }
+type DomainAge = { kind: 'known'; days: number; registered_at: string; young: boolean } | { kind: 'unknown'; reason: AgeUnknown }
 
 /** Clocks of registries may run ahead of ours by so much. */
 const SKEW_MS = DAY_MS
@@ -268,7 +268,7 @@ const LARGE_USD = 10_000n
  * Returns why a person must review a payee with few factors, or null to clear it: it needs a valid identifier, no given data without a
  * result, and a known age of the domain if the amount is large.
  */
-export function reasonToReview({ empty, verified, unknown, found: factors }: Inspected, whole_usd: bigint | null): string | null {
+function reasonToReview({ empty, verified, unknown, found: factors }: Inspected, whole_usd: bigint | null): string | null {
   if (empty) return 'Nothing about the recipient was given that could be inspected.'
   if (!verified) return 'No account, LEI, VAT number or company number was given that is valid.'
   if (unknown.length > 0) return `There is no result for ${unknown.join(', ')}.`
@@ -397,14 +397,14 @@ const DECISION_WORDS: Readonly<Record<Decision, string>> = {
 }
 
 /** `why` is a reason to review that is not a factor; null for none. */
-export function summarizeDecision(decision: Decision, flags: number, why: string | null, empty: boolean): string {
+function summarizeDecision(decision: Decision, flags: number, why: string | null, empty: boolean): string {
   const factors = `${flags === 0 ? 'No factor' : flags === 1 ? 'One factor' : `${flags} factors`} of the rule book fired.`
   if (empty && why !== null) return why
   return why === null || decision === 'BLOCK' ? `${DECISION_WORDS[decision]} ${factors}` : `${DECISION_WORDS.REVIEW} ${why} ${factors}`
 }
 
 /** Recommended next steps, most important first. */
-export function advice({ found, company_unjudged, vat_unjudged, empty }: Inspected, decision: Decision): string[] {
+function advice({ found, company_unjudged, vat_unjudged, empty }: Inspected, decision: Decision): string[] {
   const has = (...factors: FoundFactor['factor'][]) => found.some(({ factor }) => factors.includes(factor))
   const given: string[] = []
   if (empty) given.push('Give the account, the domain or an identifier of the payee.')
@@ -426,4 +426,18 @@ export function advice({ found, company_unjudged, vat_unjudged, empty }: Inspect
   if (vat_unjudged) given.push('Look up the tax number in the register of its country; its numbers are not judged here.')
   if (decision === 'CLEAR') given.push('A first payment still deserves a call to the vendor.')
   return given
+}
+
+/**
+ * Decides about a payee. `concern` is why a person must look at its name, null for none; with one, or with too little that is verified, the
+ * decision is at least REVIEW: missing data about the recipient does not justify paying.
+ */
+export function decideDisbursement(given: Counterparty, amount_usd: number | string | undefined, concern: string | null) {
+  const seen = inspectCounterparty(given)
+  const whole_usd = wholeUsd(amount_usd)
+  const risk = counterpartyRisk(seen.found, whole_usd)
+  const why = risk.decision === 'BLOCK' ? null : (concern ?? reasonToReview(seen, whole_usd))
+  const decision = risk.decision === 'CLEAR' && why !== null ? ('REVIEW' as const) : risk.decision
+  const summary = summarizeDecision(decision, risk.fired.length, why, seen.empty)
+  return { ...risk, decision, summary, recommendations: advice(seen, decision), seen }
 }

@@ -9,7 +9,7 @@ import { validateJsonSchema } from '../documents/json-schema/validate.ts'
 export const DIP_CLAIMS = ['NOT_DELIVERED', 'TIMEOUT_UNDELIVERED', 'OUTPUT_MISMATCH', 'SCHEMA'] as const
 type DipClaim = (typeof DIP_CLAIMS)[number]
 
-export type DipVerdict = 'UPHELD' | 'REJECTED' | 'INCONCLUSIVE'
+type DipVerdict = 'UPHELD' | 'REJECTED' | 'INCONCLUSIVE'
 
 /** Verdicts of the rules in the order of their checks. The first rule that applies decides. */
 export const DIP_RULES = {
@@ -56,8 +56,7 @@ export const DIP_RULES = {
   'DIP-S4': { verdict: 'INCONCLUSIVE', code: 'schema_not_applicable', words: 'The output schema could not be applied to this output.' },
 } as const satisfies Record<string, { verdict: DipVerdict; code: string; words: string }>
 
-export type DipRule = keyof typeof DIP_RULES
-export type DipCode = (typeof DIP_RULES)[DipRule]['code']
+type DipRule = keyof typeof DIP_RULES
 
 /** Remarks in addition to the deciding rule. */
 export const DIP_NOTES = {

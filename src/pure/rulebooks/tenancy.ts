@@ -1,4 +1,6 @@
-import { checkIban, type IbanFacts } from '../checks/iban.ts'
+import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../checks/company-number.ts'
+import { checkIban, IBAN_DATA_AS_OF, type IbanFacts } from '../checks/iban.ts'
+import { checkLei, LEI_DATA_AS_OF } from '../checks/lei.ts'
 import { alpha2, banksWith, ibanCountry } from '../checks/same-country.ts'
 import { sanctionsHint } from '../checks/countries.ts'
 import type { Check } from '../checks/verdict.ts'
@@ -56,12 +58,12 @@ interface TenancyTable {
 export const TENANCY: RuleBook<TenancyTable> = ruleBook('TENANCY-2', TENANCY_TABLE)
 
 export type Band = keyof TenancyTable['bands']
-export type TenancyVerdict = keyof TenancyTable['verdicts']
+type TenancyVerdict = keyof TenancyTable['verdicts']
 
 type ListingFlag = keyof TenancyTable['listing']
 type ListingFactor = ListingFlag | keyof TenancyTable['together'] | 'price_below_market'
 type DepositFactor = keyof TenancyTable['deposit']
-export type LandlordFactor = keyof TenancyTable['landlord']
+type LandlordFactor = keyof TenancyTable['landlord']
 
 /** Observed signals of a listing; absent ones were not observed. */
 export type ListingSignals = { readonly [Flag in ListingFlag]?: boolean | undefined } & {
@@ -114,7 +116,7 @@ function pricePoints(below_pct: number, { price_below_market }: TenancyTable) {
   return exceeded.length === 0 ? null : exceeded.reduce((gravest, step) => (step.points > gravest.points ? step : gravest))
 }
 
-export interface DepositRequest {
+interface DepositRequest {
   deposit_iban: string
   property_country?: string | undefined
   deposit_before_viewing?: boolean | undefined
@@ -161,7 +163,7 @@ export function tenancyBand(score: number, { table } = TENANCY): Band {
 }
 
 /** Band of an answer: at least elevated where there is a reason why a person must look at the name of the landlord. The score does not change. */
-export function bandWithConcern(band: Band, concern: string | null): Band {
+function bandWithConcern(band: Band, concern: string | null): Band {
   return concern !== null && band === 'low' ? 'elevated' : band
 }
 
@@ -190,4 +192,58 @@ export function tenancyVerdict(score: number, { table } = TENANCY): TenancyVerdi
 function rateRisk<Factor extends string>(fired: FiredFactor<Factor>[], table: TenancyTable): Risk<Factor> {
   const score = scoreOf(fired, table.cap)
   return { score, band: bandOf(score, table.bands), fired }
+}
+
+const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
+  PROCEED: 'Nothing grave was found. See the place and the contract before you pay.',
+  CAUTION: 'Do not pay before the flags are explained.',
+  STOP: 'Do not pay.',
+}
+
+type TenancyFacts = DepositRequest & ListingSignals & { landlord_lei?: string | undefined; landlord_company_no?: string | undefined }
+
+/**
+ * One verdict on the account, the landlord's numbers and the listing, with the checks that it rests on. `concern` is why a person must look at
+ * the name of the landlord, null for none; with one the verdict is at least CAUTION.
+ */
+export function rateTenancy(asked: TenancyFacts, concern: string | null) {
+  const [deposit, listing] = [depositRisk(asked), listingRisk(asked)]
+  const lei = asked.landlord_lei === undefined ? null : checkLei(asked.landlord_lei)
+  const company = asked.landlord_company_no === undefined ? null : checkCompanyNumber(asked.landlord_company_no)
+  const landlord = landlordFlags(lei, company)
+  const score = verdictScore(deposit.score, listing.score, landlord)
+  const by_score = tenancyVerdict(score)
+  const verdict = concern !== null && by_score === 'PROCEED' ? 'CAUTION' : by_score
+  const { standard, policy_hash } = TENANCY
+  const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly FiredFactor[]) =>
+    fired.map((one) => ({ component, ...one }))
+  return {
+    verdict,
+    risk_score: score,
+    band: bandWithConcern(tenancyBand(score), concern),
+    summary: concern === null ? SUMMARIES[verdict] : `${concern} ${SUMMARIES[verdict]}`,
+    flags: [...named('deposit', deposit.fired), ...named('listing', listing.fired), ...named('landlord', landlord)],
+    components: {
+      deposit_score: deposit.score,
+      listing_score: listing.score,
+      landlord_points: landlord.reduce((sum, { points }) => sum + points, 0),
+    },
+    checks: { deposit_iban: { ...deposit.check }, landlord_lei: lei && { ...lei }, landlord_company_no: company && { ...company } },
+    standard,
+    policy_hash,
+    data_as_of: { ...IBAN_DATA_AS_OF, ...LEI_DATA_AS_OF, ...COMPANY_NUMBER_DATA_AS_OF },
+  }
+}
+
+function landlordFlags(lei: Check<unknown> | null, company: Check<unknown> | null): FiredFactor<LandlordFactor>[] {
+  const { landlord_lei_invalid, landlord_company_number_malformed } = TENANCY.table.landlord
+  const flags: FiredFactor<LandlordFactor>[] = []
+  if (lei?.valid === false) {
+    flags.push({ factor: 'landlord_lei_invalid', points: landlord_lei_invalid, reason: `The LEI is invalid: ${lei.reason}` })
+  }
+  if (company?.valid === false) {
+    const reason = `The company number does not have the form of a UK company number: ${company.reason}`
+    flags.push({ factor: 'landlord_company_number_malformed', points: landlord_company_number_malformed, reason })
+  }
+  return flags
 }

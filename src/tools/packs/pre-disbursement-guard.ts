@@ -5,17 +5,7 @@ import { DOMAIN_DATA_AS_OF, readVendorDomain } from '../../pure/checks/domains.t
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
-import {
-  COUNTERPARTY,
-  counterpartyRisk,
-  domainAge,
-  type DomainAge,
-  advice,
-  inspectCounterparty,
-  reasonToReview,
-  summarizeDecision,
-  wholeUsd,
-} from '../../pure/rulebooks/counterparty.ts'
+import { COUNTERPARTY, decideDisbursement, domainAge } from '../../pure/rulebooks/counterparty.ts'
 import { namesAsOf } from '../../pure/screening/names-answer.ts'
 import type { RegistrationData } from '../../ports/registers.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
@@ -141,20 +131,15 @@ export default defineTool({
     // The domain is read and its registry asked now; everything else is read from the tables that are in use when the answer came.
     const { public_suffixes, rdap_bootstrap } = DOMAIN_DATA_AS_OF
     const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
-    const seen = inspectCounterparty({ ...asked, domain })
-    const whole_usd = wholeUsd(asked.invoice_amount_usd)
-    const risk = counterpartyRisk(seen.found, whole_usd)
-    // Missing data about the recipient does not justify paying.
-    const why = risk.decision === 'BLOCK' ? null : (nameConcern(names) ?? reasonToReview(seen, whole_usd))
-    const decision = risk.decision === 'CLEAR' && why !== null ? ('REVIEW' as const) : risk.decision
+    const { seen, decision, ...risk } = decideDisbursement({ ...asked, domain }, asked.invoice_amount_usd, nameConcern(names))
     return {
       decision,
       clear_to_disburse: decision === 'CLEAR',
       risk_score: risk.score,
       risk_level: risk.level,
-      summary: summarizeDecision(decision, risk.fired.length, why, seen.empty),
+      summary: risk.summary,
       flags_triggered: risk.fired,
-      recommendations: [...(names?.status === 'possible_match' ? [COMPARE] : []), ...advice(seen, decision)],
+      recommendations: [...(names?.status === 'possible_match' ? [COMPARE] : []), ...risk.recommendations],
       inspected_counterparty: {
         declared_country: seen.declared_country,
         iban_country: seen.iban_country,
@@ -186,7 +171,7 @@ export default defineTool({
 
 const COMPARE = 'Compare the payee with the possible match in names, and ask counsel before you pay.'
 
-type AgedDomain = { name: ReturnType<typeof readVendorDomain>; age: DomainAge }
+type AgedDomain = { name: ReturnType<typeof readVendorDomain>; age: ReturnType<typeof domainAge> }
 
 /** Queries the registry only about a domain that is not below a shared platform. */
 async function agedDomain(text: string, registrations: RegistrationData, now_ms: number): Promise<AgedDomain> {

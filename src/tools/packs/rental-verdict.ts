@@ -1,31 +1,8 @@
 import { z } from 'zod'
-import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
-import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
-import type { Check } from '../../pure/checks/verdict.ts'
-import type { FiredFactor } from '../../pure/rulebooks/rule-book.ts'
-import {
-  bandWithConcern,
-  depositRisk,
-  listingRisk,
-  TENANCY,
-  tenancyBand,
-  tenancyVerdict,
-  verdictScore,
-  type DepositRequest,
-  type LandlordFactor,
-  type ListingSignals,
-  type TenancyVerdict,
-} from '../../pure/rulebooks/tenancy.ts'
+import { rateTenancy } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { answerWithName, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern } from '../../service/catalogue/packs.ts'
 import { IDENTIFIER, RULE_BOOK, COUNTRY_CODE } from '../../service/catalogue/schemas.ts'
-
-const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
-  PROCEED: 'Nothing grave was found. See the place and the contract before you pay.',
-  CAUTION: 'Do not pay before the flags are explained.',
-  STOP: 'Do not pay.',
-}
 
 const SIGNAL = z.boolean().optional()
 const SCORE = z.int().min(0).max(100)
@@ -112,51 +89,6 @@ export default defineTool({
   example: { deposit_iban: 'GB82 WEST 1234 5698 7654 32', property_country: 'GB', landlord_company_no: '00000006', urgency_pressure: true },
   run(asked, sources) {
     const { landlord_name: name, country, birth_date } = asked
-    return answerWithName({ name, country, birth_date }, sources, (names) => verdictOf(asked, nameConcern(names)))
+    return answerWithName({ name, country, birth_date }, sources, (names) => rateTenancy(asked, nameConcern(names)))
   },
 })
-
-type Asked = DepositRequest & ListingSignals & { landlord_lei?: string | undefined; landlord_company_no?: string | undefined }
-
-/** `concern` is why a person must look at the name of the landlord; null for none. */
-function verdictOf(asked: Asked, concern: string | null) {
-  const [deposit, listing] = [depositRisk(asked), listingRisk(asked)]
-  const lei = asked.landlord_lei === undefined ? null : checkLei(asked.landlord_lei)
-  const company = asked.landlord_company_no === undefined ? null : checkCompanyNumber(asked.landlord_company_no)
-  const landlord = landlordFlags(lei, company)
-  const score = verdictScore(deposit.score, listing.score, landlord)
-  const by_score = tenancyVerdict(score)
-  const verdict = concern !== null && by_score === 'PROCEED' ? 'CAUTION' : by_score
-  const { standard, policy_hash } = TENANCY
-  const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly FiredFactor[]) =>
-    fired.map((one) => ({ component, ...one }))
-  return {
-    verdict,
-    risk_score: score,
-    band: bandWithConcern(tenancyBand(score), concern),
-    summary: concern === null ? SUMMARIES[verdict] : `${concern} ${SUMMARIES[verdict]}`,
-    flags: [...named('deposit', deposit.fired), ...named('listing', listing.fired), ...named('landlord', landlord)],
-    components: {
-      deposit_score: deposit.score,
-      listing_score: listing.score,
-      landlord_points: landlord.reduce((sum, { points }) => sum + points, 0),
-    },
-    checks: { deposit_iban: { ...deposit.check }, landlord_lei: lei && { ...lei }, landlord_company_no: company && { ...company } },
-    standard,
-    policy_hash,
-    data_as_of: { ...IBAN_DATA_AS_OF, ...LEI_DATA_AS_OF, ...COMPANY_NUMBER_DATA_AS_OF },
-  }
-}
-
-function landlordFlags(lei: Check<unknown> | null, company: Check<unknown> | null): FiredFactor<LandlordFactor>[] {
-  const { landlord_lei_invalid, landlord_company_number_malformed } = TENANCY.table.landlord
-  const flags: FiredFactor<LandlordFactor>[] = []
-  if (lei?.valid === false) {
-    flags.push({ factor: 'landlord_lei_invalid', points: landlord_lei_invalid, reason: `The LEI is invalid: ${lei.reason}` })
-  }
-  if (company?.valid === false) {
-    const reason = `The company number does not have the form of a UK company number: ${company.reason}`
-    flags.push({ factor: 'landlord_company_number_malformed', points: landlord_company_number_malformed, reason })
-  }
-  return flags
-}

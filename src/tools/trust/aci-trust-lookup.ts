@@ -1,15 +1,5 @@
 import { z } from 'zod'
-import {
-  ACI,
-  gradeAci,
-  nextTier,
-  listEvidence,
-  explainScore,
-  EDGE_REASONS,
-  validateEdges,
-  readSubject,
-  type EdgeFault,
-} from '../../pure/rulebooks/aci1.ts'
+import { answerAci, EDGE_REASONS } from '../../pure/rulebooks/aci1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
@@ -18,7 +8,7 @@ const SUBJECT_CHARS = 69
 const TIME = z.int().min(0).max(999_999_999_999)
 const RATE = z.number().min(0).max(1).optional()
 const BP = z.int().min(0).max(10_000)
-const VOID_REASONS = Object.keys(EDGE_REASONS) as [EdgeFault, ...EdgeFault[]]
+const VOID_REASONS = Object.keys(EDGE_REASONS) as (keyof typeof EDGE_REASONS)[]
 
 const EDGE = z.strictObject({
   sponsor: z.string().max(64).describe('Address that vouches and signs.'),
@@ -135,44 +125,13 @@ export default defineTool({
     dispute_loss_rate: 0,
     first_seen_days: 60,
   },
-  run({ subject: given, role = 'payer', sponsor_attestations = [], ...figures }, { clock, crypto }) {
+  run({ subject, role = 'payer', sponsor_attestations = [], ...figures }, { clock, crypto }) {
     const now_ms = clock.now_ms()
-    // The schema has passed nothing else than what can be read.
-    const subject = readSubject(given) ?? given
-    const edges = validateEdges(sponsor_attestations, { subject, role, now_s: Math.floor(now_ms / 1_000) }, crypto)
-    const sponsors = edges.filter(({ void_reason }) => void_reason === null).length
-    const grade = gradeAci(figures, sponsors)
-    const next_tier = nextTier(grade.tier)
+    const now_s = Math.floor(now_ms / 1_000)
     return {
       ok: true as const,
-      tier: grade.tier,
-      subject,
-      role,
-      score_bp: grade.score_bp,
-      success_rate: grade.success_lower_bp / 10_000,
-      success_lower_bp: grade.success_lower_bp,
-      dispute_upper_bp: grade.dispute_upper_bp,
-      max_suggested_exposure_minor: String(grade.exposure_minor),
-      unsettled_exposure_hint_minor: String(grade.exposure_minor),
-      components: explainScore(grade, figures, sponsors, role),
-      evidence: listEvidence(figures, edges),
-      sponsors: edges.map(({ index, sponsor, void_reason }) => {
-        const message = void_reason === null ? null : EDGE_REASONS[void_reason]
-        return { index, sponsor, counted: void_reason === null, void_reason, message }
-      }),
-      gates_failed: grade.gates_failed,
-      next_tier,
-      next_tier_requirements: grade.gates_failed
-        .filter(({ tier }) => tier === next_tier)
-        .map(({ gate, needed, have }) => ({ gate, needed, have })),
-      policy_notice: POLICY_NOTICE,
-      receipt_digest: null,
-      standard: ACI.standard,
-      policy_hash: ACI.policy_hash,
+      ...answerAci({ subject, role, figures, edges: sponsor_attestations, now_s }, crypto),
       evaluated_at: new Date(now_ms).toISOString(),
     }
   },
 })
-
-const POLICY_NOTICE =
-  'Advisory only. The caller supplied the figures and they were not verified; missing ones count as the worst value. Sponsors never lift to T3.'

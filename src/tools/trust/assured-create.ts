@@ -1,24 +1,8 @@
 import { z } from 'zod'
 import type { AssuredRecord } from '../../ports/assured-records.ts'
+import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { TEST_VECTOR } from '../../pure/receipts/receipt.ts'
-import {
-  ASSURED_REFUSALS,
-  assuredId,
-  assuredState,
-  differingTerms,
-  disputeWindowEnds,
-  checkBindable,
-  readTerms,
-  makeAssuredTerms,
-  termsSigner,
-  termsText,
-  termsTypedData,
-  type AssuredRefusal,
-  type AssuredTerms,
-  ASSURED,
-  quoteAssured,
-  SETTLING_EVIDENCE,
-} from '../../pure/rulebooks/assured.ts'
+import { ASSURED, ASSURED_REFUSALS, assuredState, type AssuredTerms, bindTerms, SETTLING_EVIDENCE } from '../../pure/rulebooks/assured.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 import { ASSURED_ASKED, SIGN, RULE_BOOK } from '../../service/catalogue/schemas.ts'
@@ -26,7 +10,8 @@ import { limits } from '../../service/limits.ts'
 
 const FIELD = z.string().max(limits.receipt_field_chars)
 const SIGNATURE_CHARS = 200
-const REFUSALS = Object.keys(ASSURED_REFUSALS) as [AssuredRefusal, ...AssuredRefusal[]]
+type AssuredRefusal = keyof typeof ASSURED_REFUSALS
+const REFUSALS = Object.keys(ASSURED_REFUSALS) as AssuredRefusal[]
 
 const RECEIPT = z.strictObject({
   v: FIELD.describe('XDR-1.'),
@@ -129,26 +114,23 @@ export default defineTool({
   async run({ receipt, terms_signature, ...asked }, { clock, crypto, registrar, assured }) {
     const now_ms = clock.now_ms()
     const now_s = Math.floor(now_ms / 1_000)
-    const quote = quoteAssured(asked)
-    if (quote.kind === 'refused') return refused('tier_refused', null, now_ms)
-    const judged = checkBindable(receipt, now_s, crypto)
-    if (!judged.ok) return refused(judged.refusal, judged.detail, now_ms)
-    const { receipt_hash, ts, warnings } = judged.receipt
-    const terms = makeAssuredTerms(asked, quote, judged.receipt)
-    const typed_data = termsTypedData(receipt_hash, terms)
-    const by = terms_signature === undefined ? null : termsSigner(judged.receipt, terms, terms_signature, crypto)
+    const bound = bindTerms(asked, receipt, now_s, crypto)
+    if (!bound.ok) return refused(bound.refusal, bound.detail, now_ms)
+    const { receipt_hash, assured_id, window_ends_s, terms, typed_data, warnings } = bound
+    const by = terms_signature === undefined ? null : bound.signerOf(terms_signature)
     const signable = { method: 'eth_signTypedData_v4', typed_data } as const
     const sign = signRequest({ kind: 'assured-terms', origin: registrar.origin, signer: null, signable })
     if (terms_signature !== undefined && by === null) return { ...refused('terms_signature_invalid', null, now_ms), typed_data, sign }
     const kept = await assured.keep({
       receipt_hash,
-      assured_id: assuredId(receipt_hash, crypto),
-      terms: termsText(terms),
-      window_ends_s: disputeWindowEnds(ts),
+      assured_id,
+      terms: canonicalText(terms),
+      window_ends_s,
       created_ms: now_ms,
       signed: by === null ? null : { by, signature: terms_signature ?? '' },
     })
-    const first = readTerms(kept.record.terms)
+    // Nothing else than terms is ever stored there.
+    const first = JSON.parse(kept.record.terms) as AssuredTerms
     return {
       status: 'RECORDED' as const,
       reason_code: 'ok' as const,
@@ -196,8 +178,18 @@ function shown(record: AssuredRecord, terms: AssuredTerms, now_s: number) {
   }
 }
 
+const COMPARED_TERMS = [
+  'notional_minor',
+  'rail',
+  'counterparty_tier',
+  'annual_volume_minor',
+  'pod_asked',
+] as const satisfies (keyof AssuredTerms)[]
+
 function laterWarnings(first: AssuredTerms, asked: AssuredTerms, record: AssuredRecord, now_s: number) {
-  const differing = differingTerms(first, asked)
+  const differing = COMPARED_TERMS.filter((name) => first[name] !== asked[name]).map((name) =>
+    name === 'pod_asked' ? 'pod_required' : name,
+  )
   const found = []
   if (differing.length > 0) {
     found.push({ code: 'terms_differ', message: `The record keeps its first terms; this call asked another ${differing.join(', ')}.` })

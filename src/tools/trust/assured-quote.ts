@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ASSURED, quoteAssured, RAILS, SETTLING_EVIDENCE, type AssuredRequest, type AssuredOffer } from '../../pure/rulebooks/assured.ts'
+import { ASSURED, type AssuredOffer, quoteAssured, RAILS, SETTLING_EVIDENCE } from '../../pure/rulebooks/assured.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { ASSURED_ASKED, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
@@ -55,7 +55,7 @@ export default defineTool({
   run(asked) {
     const quote = quoteAssured(asked)
     return {
-      ...(quote.kind === 'refused' ? REFUSED : offered(quote, asked)),
+      ...(quote.kind === 'refused' ? REFUSED : offered(quote, asked.rail)),
       notional_minor: asked.notional_minor,
       rail: asked.rail,
       settling_evidence: SETTLING_EVIDENCE[asked.rail],
@@ -85,7 +85,7 @@ const REFUSED = {
   escalation: null,
 }
 
-function offered(offer: AssuredOffer, { rail }: AssuredRequest) {
+function offered(offer: AssuredOffer, rail: string) {
   const { rate_bps, pod_bps, total_bps, bound, pod_required, insurance_referral, escalation } = offer
   return {
     status: escalation === null ? ('QUOTED' as const) : ('ESCALATED' as const),

@@ -14,9 +14,6 @@ import {
   DIP_CLAIMS,
   DIP_GRADES,
   DIP_RULES,
-  type DipCode,
-  type DipRule,
-  type DipVerdict,
 } from '../../pure/rulebooks/dip1.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 import { SIGN, RULE_BOOK } from '../../service/catalogue/schemas.ts'
@@ -26,8 +23,8 @@ import { limits } from '../../service/limits.ts'
 const INPUT_CHARS = 500_000
 const SIGNATURE_CHARS = 200
 const FIELD = z.string().max(limits.receipt_field_chars)
-const RULES = Object.keys(DIP_RULES) as [DipRule, ...DipRule[]]
-const CODES = [...new Set(Object.values(DIP_RULES).map(({ code }) => code))] as [DipCode, ...DipCode[]]
+const RULES = Object.keys(DIP_RULES) as (keyof typeof DIP_RULES)[]
+const CODES = [...new Set(Object.values(DIP_RULES).map(({ code }) => code))]
 const ANY_OBJECT = z.record(z.string(), z.unknown())
 
 const RECEIPT = z.strictObject({
@@ -208,7 +205,7 @@ export default defineTool({
  * Keeps the dispute. Anyone who has a receipt can file an unsigned one, so an unsigned dispute that is rejected changes nothing: it is answered, and
  * its dispute_id stays free.
  */
-async function fileDispute(disputes: Disputes, verdict: DipVerdict, given: DisputeRecord, event: WebhookEvent) {
+async function fileDispute(disputes: Disputes, verdict: Adjudication['verdict'], given: DisputeRecord, event: WebhookEvent) {
   if (given.payer_signed || verdict !== 'REJECTED') return { ...(await disputes.file(given, event)), is_kept: true }
   const before = await disputes.find(given.receipt_hash, given.dispute_id)
   return { created: false, is_kept: before !== null, record: before ?? given }
