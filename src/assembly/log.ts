@@ -5,34 +5,15 @@ import { readSecret } from '../adapters/secret/file.ts'
 import { httpWitness } from '../adapters/witness/http.ts'
 import { readVerifierKey, verifierKey, verifierKeyText, type VerifierKey } from '../pure/log/checkpoint.ts'
 import { isPostgres, type Settings } from '../service/config.ts'
-import type { Job } from '../service/jobs/jobs.ts'
-import {
-  createLogBook,
-  type LogBook,
-  createLogQueue,
-  type LogQueue,
-  sequencerJob,
-  createWitness,
-  gatherCosignatures,
-  type Witness,
-} from '../service/log/receipts-log.ts'
+import { createReceiptsLog } from '../service/log/receipts-log.ts'
 import type { Deployment } from './deployment.ts'
 import { orStop, places, StartError } from './identity.ts'
 
-/** The public log of receipts, as it is assembled at start; null where no log is kept. */
-export interface ReceiptsLogParts {
-  queue: LogQueue
-  book: LogBook
-  witness: Witness
-  /** The log's key and, under another name and type, the key by which it signs the logs of others. */
-  verifier_key: string
-  witness_key: string
-  waits(): Promise<number | null>
-  jobs: Job[]
-}
-
-/** Throws a StartError when the key is not the one that the store's log was begun with: one log has one key and one name. */
-export async function openReceiptsLog({ settings, store, clock, log }: Deployment): Promise<ReceiptsLogParts | null> {
+/**
+ * The public log of receipts; null where no log is kept. Throws a StartError when the key is not the one that the store's log was begun with:
+ * one log has one key and one name.
+ */
+export async function openReceiptsLog({ settings, store, clock, log }: Deployment) {
   const seed = seedOf(settings)
   if (seed === null) return null
   const signer = ed25519Signer(seed)
@@ -44,32 +25,19 @@ export async function openReceiptsLog({ settings, store, clock, log }: Deploymen
     throw new StartError('The store holds a receipts log of another key; restore the file of ASSAY_LOG_KEY_FILE that it was begun with.')
   }
   const witness_key = verifierKey('witness', `${origin}/witness`, witness_signer.public_key)
-  const book = createLogBook(store.log)
-  const append = sequencerJob({ store: store.log, signer, key, clock, hash: nativeSha256, pause })
   const { witnesses, logs } = neighboursOf(settings)
-  return {
-    queue: createLogQueue(store.log, clock, log, nativeLogEntry),
-    book,
-    witness: createWitness({
-      store: store.log,
-      logs,
-      key: witness_key,
-      signer: witness_signer,
-      clock,
-    }),
-    verifier_key: text,
-    witness_key: verifierKeyText(witness_key),
-    waits: () => store.log.waiting_since(),
-    jobs: [
-      {
-        ...append,
-        run: async (now_ms) => {
-          await append.run(now_ms)
-          await gatherCosignatures({ store: store.log, book, witnesses, log })
-        },
-      },
-    ],
-  }
+  return createReceiptsLog({
+    store: store.log,
+    clock,
+    log,
+    signer,
+    key,
+    hash: nativeSha256,
+    entryOf: nativeLogEntry,
+    pause,
+    witness: { logs, key: witness_key, signer: witness_signer },
+    witnesses,
+  })
 }
 
 /** Made once in the data folder. Instances that share a database must be given one file, so there nothing is made. */

@@ -44,7 +44,7 @@ import { bankAccount, cardsOf, openInvoicing, type InvoicingParts } from './invo
 import { type Deployment, VERSION } from './deployment.ts'
 import type { HeavyWorkerData } from './heavy-worker.ts'
 import { isLoopback, localOrigin, orStop, StartError, secretFiles, permissionFault } from './identity.ts'
-import { neighboursOf, openReceiptsLog, type ReceiptsLogParts } from './log.ts'
+import { neighboursOf, openReceiptsLog } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads } from './open.ts'
 import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
 import { describeDatasets, feedReader, registerReaders } from './reference-tables.ts'
@@ -256,7 +256,7 @@ interface Parts extends InvoicingParts {
   datasets: DatasetService
   room: PaymentParts
   /** Null where no log is kept. */
-  log_room: ReceiptsLogParts | null
+  log_room: Awaited<ReturnType<typeof openReceiptsLog>>
   facts: ChainSources
   heavy: HeavyWork
   proofs: UnderwriterProofs
@@ -307,7 +307,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
     insurance,
     webhooks: webhooks.service,
     credits,
-    log: log_room && { ...log_room, handIn: (entry: string) => store.log.queue([entry], clock.now_ms()) },
+    log: log_room,
     prices,
     terms: room.terms,
     sandbox: room.sandbox,

@@ -109,7 +109,6 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/datasets/dataset-service.ts': { texts: 'datasetLimits.cached_texts', outdated: 'DATASET_IDS' },
   'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },
   'service/jobs/jobs.ts': { held: 'the jobs' },
-  'service/log/receipts-log.ts': { tiles: 'one proof', grown: 'here' },
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/channel-chain.ts': { signedVouchers: 'goes with its request' },
   'service/payments/channel-service.ts': { channels: 'calls in flight', unsearched: 'goes with its request' },

@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import {
   bytesToHex,
-  leafHash,
   isSignedBy,
   readCheckpoint,
   readNote,
@@ -13,6 +12,7 @@ import {
   logEntry,
   verifyLogProof,
 } from '../../src/pure/log/checkpoint.ts'
+import { leafHash } from '../../src/pure/log/tree.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { openDesk } from '../cli/run-cli.ts'

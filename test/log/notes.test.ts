@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { leafHash, checkpointText, readNote, signatureLine, verifierKey, proofText, verifyLogProof } from '../../src/pure/log/checkpoint.ts'
+import { checkpointText, readNote, signatureLine, verifierKey, proofText, verifyLogProof } from '../../src/pure/log/checkpoint.ts'
+import { leafHash } from '../../src/pure/log/tree.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 // The last 32 bytes of the DER form are the key itself (RFC 8410).

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { bytesToHex, hexToBytes, readNote, readVerifierKey, isSignedBy, verifierKeyText, logEntry } from '../../src/pure/log/checkpoint.ts'
 import {
-  bytesToHex,
-  hexToBytes,
   completeNodes,
   consistencySpans,
   inclusionSpans,
@@ -15,12 +14,7 @@ import {
   readTilePath,
   tilePath,
   tileWidth,
-  readNote,
-  readVerifierKey,
-  isSignedBy,
-  verifierKeyText,
-  logEntry,
-} from '../../src/pure/log/checkpoint.ts'
+} from '../../src/pure/log/tree.ts'
 import { nativeLogEntry } from '../../src/adapters/log-signer/ed25519.ts'
 import { grow } from '../../src/service/log/receipts-log.ts'
 import { runs, SEED } from '../support/counts.ts'

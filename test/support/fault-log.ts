@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import {
   bytesToHex,
   bytesOfBase64,
-  isConsistent,
   isSignedBy,
   readCheckpoint,
   readNote,
   readVerifierKey,
   type Checkpoint,
 } from '../../src/pure/log/checkpoint.ts'
+import { isConsistent } from '../../src/pure/log/tree.ts'
 import { treeHash } from '../log/reference-tree.ts'
 
 /** The receipts log as somebody sees it who keeps every checkpoint. */

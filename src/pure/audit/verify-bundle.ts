@@ -14,11 +14,11 @@ import {
   verifyLogProof,
   type Note,
   type VerifierKey,
-  bytesOfBase64,
-  isConsistent,
+  readConsistency,
   bytesToHex,
   hexToBytes,
 } from '../log/checkpoint.ts'
+import { isConsistent } from '../log/tree.ts'
 import { CanonicalError, canonicalText } from '../receipts/canonical.ts'
 import { linkIn, readReceiptHash, resultIn, verifyLink } from '../receipts/chain.ts'
 import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
@@ -328,13 +328,12 @@ function consistencyChecks({ earlier_checkpoint, consistency }: BundledLog, key:
     return [
       failed('consistency', '/log/earlier_checkpoint', 'The earlier checkpoint cannot be read, or is not signed by the key of the log.'),
     ]
-  const text = consistency ?? ''
-  const end = Math.max(0, text.indexOf('\n\n'))
-  const [first = '', ...lines] = text.slice(0, end).split('\n')
-  const hashes = lines.map(bytesOfBase64)
-  const readable = hashes.filter((hash) => hash !== null)
-  const same_tree = checkpointNote(text.slice(end + 2), key)?.note.text === head.note.text
-  const proved = same_tree && first === `old ${earlier.size}` && readable.length === hashes.length && isConsistent(earlier, head, readable)
+  const proof = readConsistency(consistency ?? '')
+  const proved =
+    proof?.old_size === earlier.size &&
+    isSignedBy(proof.note, key) &&
+    proof.note.text === head.note.text &&
+    isConsistent(earlier, head, proof.hashes)
   return [
     proved
       ? valid('consistency', place, `The log only grew since the earlier checkpoint of ${earlier.size} entries.`)

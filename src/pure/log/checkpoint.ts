@@ -7,161 +7,12 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { fromHex } from '../receipts/crypto.ts'
+import { isCount, isIncluded, type Sha256 } from './tree.ts'
 
-export { bytesToHex, concatBytes, hexToBytes }
-
-/**
- * Merkle tree of a transparency log (RFC 6962 section 2.1, SHA-256) and the tiles in which it is served (C2SP tlog-tiles, read 2026-11): 256
- * hashes of every eighth level. Only complete subtrees have a hash in a tile; the levels between follow from it. Entry numbers are integers below
- * 2^53. No I/O: proofs are lists of complete subtrees, for the caller who has their hashes.
- */
-
-/** SHA-256 implementation; noble's by default, a faster one on servers. */
-export type Sha256 = (bytes: Uint8Array) => Uint8Array
-
-/** Complete subtree: 2^level entries from `index * 2^level`. */
-export interface Node {
-  level: number
-  index: number
-}
-
-/** Entries from `start` (inclusive) to `end` (exclusive). */
-export interface EntrySpan {
-  start: number
-  end: number
-}
-
-const LEAF = new Uint8Array([0])
-const INNER = new Uint8Array([1])
-
-export function emptyRoot(): Uint8Array {
-  return sha256(new Uint8Array())
-}
-
-export function leafHash(entry: Uint8Array, hash: Sha256 = sha256): Uint8Array {
-  return hash(concatBytes(LEAF, entry))
-}
-
-function innerHash(left: Uint8Array, right: Uint8Array, hash: Sha256 = sha256): Uint8Array {
-  return hash(concatBytes(INNER, left, right))
-}
-
-/** Complete subtrees of a span, largest first. The start must be a multiple of the power of two that the length requires. */
-export function completeNodes({ start, end }: EntrySpan): Node[] {
-  const nodes: Node[] = []
-  for (let from = start; from < end;) {
-    const power = powerWithin(end - from)
-    nodes.push({ level: Math.log2(power), index: from / power })
-    from += power
-  }
-  return nodes
-}
-
-/** Hash of a span from the hashes of its complete subtrees in order. */
-export function foldedHash(hashes: readonly Uint8Array[], hash: Sha256 = sha256): Uint8Array {
-  return hashes.reduceRight((right, left) => innerHash(left, right, hash))
-}
-
-/** Largest power of two below `count`; `count` is at least 2. */
-function split(count: number): number {
-  const power = powerWithin(count)
-  return power === count ? count / 2 : power
-}
-
-/** Largest power of two up to `count`. The logarithm of a large count may be rounded up. */
-function powerWithin(count: number): number {
-  const power = 2 ** Math.floor(Math.log2(count))
-  return power > count ? power / 2 : power
-}
-
-/** Spans of an inclusion proof for entry `index` in a tree of `size` entries, from its sibling up (RFC 6962, 2.1.1). */
-export function inclusionSpans(index: number, size: number): EntrySpan[] {
-  const spans: EntrySpan[] = []
-  let [start, end] = [0, size]
-  while (end - start > 1) {
-    const middle = start + split(end - start)
-    if (index < middle) {
-      spans.unshift({ start: middle, end })
-      end = middle
-    } else {
-      spans.unshift({ start, end: middle })
-      start = middle
-    }
-  }
-  return spans
-}
-
-/** Spans of a consistency proof from `old_size` to `size` entries (RFC 6962, 2.1.2). */
-export function consistencySpans(old_size: number, size: number): EntrySpan[] {
-  if (old_size === 0 || old_size === size) return []
-  const spans: EntrySpan[] = []
-  let [start, end, whole] = [0, size, true]
-  while (old_size !== end) {
-    const middle = start + split(end - start)
-    if (old_size <= middle) {
-      spans.unshift({ start: middle, end })
-      end = middle
-    } else {
-      spans.unshift({ start, end: middle })
-      start = middle
-      whole = false
-    }
-  }
-  // The verifier knows this hash if it is the root of the old tree.
-  if (!whole) spans.unshift({ start, end })
-  return spans
-}
-
-/** Root of an inclusion proof; null if the number of hashes is wrong. */
-export function rootOfInclusion(index: number, size: number, leaf: Uint8Array, proof: readonly Uint8Array[]): Uint8Array | null {
-  if (!isCount(index) || !isCount(size) || index >= size) return null
-  const spans = inclusionSpans(index, size)
-  if (spans.length !== proof.length) return null
-  return proof.reduce((hash, sibling, at) => ((spans[at]?.start ?? 0) > index ? innerHash(hash, sibling) : innerHash(sibling, hash)), leaf)
-}
-
-/** Verifies a consistency proof: the newer tree starts with the older one. */
-export function isConsistent(
-  older: { size: number; root: Uint8Array },
-  newer: { size: number; root: Uint8Array },
-  proof: readonly Uint8Array[],
-): boolean {
-  if (!isCount(older.size) || !isCount(newer.size) || older.size > newer.size) return false
-  if (older.size === newer.size) return proof.length === 0 && alike(older.root, newer.root)
-  if (older.size === 0) return proof.length === 0 && alike(older.root, emptyRoot())
-  const spans = consistencySpans(older.size, newer.size)
-  if (spans.length !== proof.length) return false
-  const roots = rootsOfConsistency(older, spans, proof)
-  return roots !== null && alike(roots.old, older.root) && alike(roots.now, newer.root)
-}
-
-function rootsOfConsistency(older: { size: number; root: Uint8Array }, spans: readonly EntrySpan[], proof: readonly Uint8Array[]) {
-  // The first hash is that of the last part of the old tree, unless it is the whole tree.
-  const given = spans[0]?.end === older.size
-  const first = given ? proof[0] : older.root
-  if (first === undefined) return null
-  let [old, now] = [first, first]
-  for (let at = given ? 1 : 0; at < proof.length; at++) {
-    const [hash, span] = [proof[at], spans[at]]
-    if (hash === undefined || span === undefined) return null
-    if (span.start < older.size) {
-      old = innerHash(hash, old)
-      now = innerHash(hash, now)
-    } else now = innerHash(now, hash)
-  }
-  return { old, now }
-}
-
-export function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0
-}
-
-export function alike(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, at) => byte === other[at])
-}
+export { bytesToHex, hexToBytes }
 
 /** Standard base64 with padding (RFC 4648 §4). */
-export function base64Of(bytes: Uint8Array): string {
+function base64Of(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
 }
 
@@ -175,79 +26,6 @@ export function bytesOfBase64(text: string): Uint8Array | null {
     // atob throws for an invalid length.
     return null
   }
-}
-
-const TILE_LEVELS = 8
-export const TILE_HASHES = 2 ** TILE_LEVELS
-export const HASH_BYTES = 32
-
-export interface Tile {
-  level: number
-  index: number
-}
-
-/** Requested tile; `width` is below 256 only for a partial tile. `entries` requests the entries below a tile of level 0. */
-export interface TileRequest extends Tile {
-  kind: 'hashes' | 'entries'
-  width: number
-}
-
-const PATH = /^(entries|0|[1-9]\d?)\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
-
-/** Parses the path after `tile/`; null if it is not the canonical spelling. */
-export function readTilePath(path: string): TileRequest | null {
-  const [, place = '', number = '', partial] = PATH.exec(path) ?? []
-  if (place === '') return null
-  const level = place === 'entries' ? 0 : Number(place)
-  const index = Number(number.replaceAll(/[x/]/g, ''))
-  const width = partial === undefined ? TILE_HASHES : Number(partial)
-  if (level > 63 || (partial !== undefined && width >= TILE_HASHES) || !Number.isSafeInteger(index)) return null
-  const kind = place === 'entries' ? 'entries' : 'hashes'
-  return tilePath({ kind, level, index, width }) === path ? { kind, level, index, width } : null
-}
-
-export function tilePath({ kind, level, index, width }: TileRequest): string {
-  const digits = String(index)
-  const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, '0')
-  const groups = padded.match(/\d{3}/g) ?? []
-  const number = groups.map((group, at) => (at === groups.length - 1 ? group : `x${group}`)).join('/')
-  return `${kind === 'entries' ? 'entries' : level}/${number}${width === TILE_HASHES ? '' : `.p/${width}`}`
-}
-
-/** Number of hashes of the tile in a tree of `size` entries; 0 if it does not exist yet. */
-export function tileWidth({ level, index }: Tile, size: number): number {
-  const hashes = Math.floor(size / TILE_HASHES ** level)
-  return Math.max(0, Math.min(TILE_HASHES, hashes - index * TILE_HASHES))
-}
-
-/** Tile with the hashes of a complete subtree, and their range in it. */
-export function tileOfNode({ level, index }: Node): { tile: Tile; from: number; to: number } {
-  const row = level % TILE_LEVELS
-  const first = index * 2 ** row
-  const tile = { level: (level - row) / TILE_LEVELS, index: Math.floor(first / TILE_HASHES) }
-  const from = first - tile.index * TILE_HASHES
-  return { tile, from, to: from + 2 ** row }
-}
-
-/** Hash of a power of two of hashes. */
-export function subtreeHash(hashes: readonly Uint8Array[], hash?: Sha256): Uint8Array {
-  let row = hashes
-  while (row.length > 1) {
-    const next: Uint8Array[] = []
-    for (let at = 0; at + 1 < row.length; at += 2) {
-      const [left, right] = [row[at], row[at + 1]]
-      if (left !== undefined && right !== undefined) next.push(innerHash(left, right, hash))
-    }
-    row = next
-  }
-  const [top] = row
-  if (top === undefined) throw new RangeError('a hash over nothing was asked for')
-  return top
-}
-
-/** Splits the bytes of a tile into hashes. */
-export function splitHashes(bytes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: bytes.length / HASH_BYTES }, (_, at) => bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES))
 }
 
 /** Signature types: Ed25519 over the note, and over the note with the time of a witness. */
@@ -288,7 +66,12 @@ export function readVerifierKey(text: string): VerifierKey | null {
   return key?.id === id ? key : null
 }
 
-export interface NoteSignature {
+/** Ed25519 over a message: 64 bytes. */
+interface Signer {
+  sign(message: Uint8Array): Uint8Array
+}
+
+interface NoteSignature {
   name: string
   /** 8 hexadecimal digits. */
   id: string
@@ -355,15 +138,23 @@ function holds(signature: Uint8Array, message: Uint8Array, public_key: Uint8Arra
 }
 
 /** Text that a witness signs. */
-export function cosigned(text: string, time_s: number): Uint8Array {
+function cosigned(text: string, time_s: number): Uint8Array {
   return utf8ToBytes(`cosignature/v1\ntime ${time_s}\n${text}`)
 }
 
-/** Bytes after the key id in the signature line of a witness. */
-export function cosignatureBytes(time_s: number, signature: Uint8Array): Uint8Array {
+/** Line by which a witness signs a note, without its line feed. */
+export function cosignatureLine({ text }: Note, key: VerifierKey, time_s: number, signer: Signer): string {
   const time = new Uint8Array(TIME_BYTES)
   new DataView(time.buffer).setBigUint64(0, BigInt(time_s))
-  return concatBytes(time, signature)
+  return signatureLine(key, concatBytes(time, signer.sign(cosigned(text, time_s))))
+}
+
+/** The line of `lines` by which the key signs the note; undefined if there is none, or its signature is invalid. */
+export function signatureBy(key: VerifierKey, { text }: Note, lines: readonly string[]): string | undefined {
+  return lines.find((line) => {
+    const read = readSignatureLine(line)
+    return read?.name === key.name && read.id === key.id && signedTime(text, key, read.bytes) !== null
+  })
 }
 
 export interface Checkpoint {
@@ -377,6 +168,12 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${base64Of(root)}\n`
 }
 
+/** Signed checkpoint of the log of this key, without lines of witnesses. */
+export function signedCheckpoint(tree: Omit<Checkpoint, 'origin'>, key: VerifierKey, signer: Signer): string {
+  const text = checkpointText({ origin: key.name, ...tree })
+  return `${text}\n${signatureLine(key, signer.sign(utf8ToBytes(text)))}\n`
+}
+
 /** Null if a note is not a checkpoint. Further lines are ignored. */
 export function readCheckpoint(text: string): Checkpoint | null {
   const [origin = '', size = '', encoded = '', ...more] = text.split('\n')
@@ -384,6 +181,24 @@ export function readCheckpoint(text: string): Checkpoint | null {
   if (origin === '' || more.length < 1 || more.slice(0, -1).includes('') || root === null || root.length !== 32) return null
   if (!/^(?:0|[1-9]\d{0,15})$/.test(size) || !isCount(Number(size))) return null
   return { origin, size: Number(size), root }
+}
+
+/** Consistency proof with the signed checkpoint that it leads to, as a witness takes it (C2SP tlog-witness, read 2026-11). */
+export function consistencyText(old_size: number, hashes: readonly Uint8Array[], checkpoint: string): string {
+  return [`old ${old_size}`, ...hashes.map(base64Of), '', checkpoint].join('\n')
+}
+
+/** Reads a consistency proof; null if the text is none. Signatures are not verified. */
+export function readConsistency(text: string) {
+  const end = text.indexOf('\n\n')
+  const [first = '', ...lines] = end === -1 ? [] : text.slice(0, end).split('\n')
+  const [, size = ''] = /^old (0|[1-9]\d{0,15})$/.exec(first) ?? []
+  const hashes = lines.map(bytesOfBase64).filter((hash) => hash !== null && hash.length === 32)
+  const note = end === -1 ? null : readNote(text.slice(end + 2))
+  const checkpoint = note === null ? null : readCheckpoint(note.text)
+  if (size === '' || !isCount(Number(size)) || lines.length > PROOF_HASHES || hashes.length !== lines.length) return null
+  if (note === null || checkpoint === null) return null
+  return { old_size: Number(size), hashes: hashes.filter((hash) => hash !== null), note, checkpoint }
 }
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1'
@@ -460,8 +275,7 @@ export function verifyLogProof(text: string, entry: Uint8Array, log: VerifierKey
   if (note === null || checkpoint === null) return verdict('bad_checkpoint', found)
   const seen = { ...found, checkpoint: { origin: checkpoint.origin, size: checkpoint.size } }
   if (checkpoint.origin !== log.name || !isSignedBy(note, log)) return verdict('unknown_log', seen)
-  const root = rootOfInclusion(proof.index, checkpoint.size, leafHash(entry), proof.hashes)
-  if (root === null || !alike(root, checkpoint.root)) return verdict('not_included', seen)
+  if (!isIncluded(entry, proof.index, checkpoint, proof.hashes)) return verdict('not_included', seen)
   return verdict('ok', { ...seen, witnesses: witnesses.flatMap((key) => witnessed(note, key)) })
 }
 

@@ -1,43 +1,20 @@
 import {
-  hexToBytes,
   bytesToHex,
-  concatBytes,
-  type Sha256,
-  completeNodes,
-  emptyRoot,
-  foldedHash,
-  leafHash,
-  type Node,
-  type EntrySpan,
-  HASH_BYTES,
-  splitHashes,
-  subtreeHash,
-  tileOfNode,
-  TILE_HASHES,
-  type Tile,
-  base64Of,
-  consistencySpans,
-  inclusionSpans,
-  tileWidth,
-  type TileRequest,
-  bytesOfBase64,
-  alike,
-  isConsistent,
-  isCount,
-  checkpointText,
-  signatureLine,
-  type VerifierKey,
-  proofText,
-  type Checkpoint,
-  cosignatureBytes,
-  cosigned,
+  consistencyText,
+  cosignatureLine,
+  hexToBytes,
   isSignedBy,
-  readCheckpoint,
+  proofText,
+  readConsistency,
   readNote,
   readSignatureLine,
   readVerifierKey,
-  signedTime,
+  signatureBy,
+  signedCheckpoint,
+  verifierKeyText,
+  type VerifierKey,
 } from '../../pure/log/checkpoint.ts'
+import { alike, emptyRoot, isConsistent, LogTree, tileWidth, type Sha256, type TileRequest } from '../../pure/log/tree.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LogSigner } from '../../ports/signer.ts'
 import type { ReceiptsLogStore, LogHead, StoredTile, WitnessClient } from '../../ports/receipts-log.ts'
@@ -59,7 +36,7 @@ interface SequencerParts {
  * first one move the head, so that no two checkpoints of one size exist. A checkpoint is signed before it is stored, and published only
  * after it is stored.
  */
-export function sequencerJob(parts: SequencerParts): Job {
+function sequencerJob(parts: SequencerParts): Job {
   const { pause } = parts
   return {
     name: 'receipts-log',
@@ -82,14 +59,13 @@ async function appendWaiting({ store, signer, key, clock, hash }: SequencerParts
   if (entries.length === 0 && head !== null) return true
   const { size: from_size } = head ?? NO_HEAD
   const { tiles, size, root } = await grow(store, from_size, entries, hash)
-  const text = checkpointText({ origin: key.name, size, root: hexToBytes(root) })
-  const checkpoint = `${text}\n${signatureLine(key, signer.sign(new TextEncoder().encode(text)))}\n`
+  const checkpoint = signedCheckpoint({ size, root: hexToBytes(root) }, key, signer)
   const moved = await store.append({ from_size, entries, tiles, head: { size, root, checkpoint, signed_ms: clock.now_ms() } })
   return moved && waiting.length === LOG_RULES.step_entries
 }
 
 /** Takes the receipts of this process to the log. */
-export interface LogQueue {
+interface LogQueue {
   /** Never waits and never fails: a call must not hang on the log. */
   add(digest: string, signature: string): void
   /** Receipts that are not written down yet. */
@@ -144,41 +120,11 @@ export function createLogQueue(store: Pick<ReceiptsLogStore, 'queue'>, clock: Cl
   }
 }
 
-/** Reads hashes of the tree out of its tiles, each tile once. */
-class TreeReader {
-  readonly #store: Pick<ReceiptsLogStore, 'tile'>
-  readonly #hash: Sha256 | undefined
-  readonly #tiles = new Map<string, Promise<Uint8Array[]>>()
-
-  constructor(store: Pick<ReceiptsLogStore, 'tile'>, hash?: Sha256) {
-    this.#store = store
-    this.#hash = hash
-  }
-
-  /** The hashes that the tile has now. */
-  tile({ level, index }: Tile): Promise<Uint8Array[]> {
-    const name = `${level}/${index}`
-    const known = this.#tiles.get(name)
-    if (known !== undefined) return known
-    const read = this.#store.tile(level, index).then((text) => (text === null ? [] : splitHashes(fromHex(text))))
-    this.#tiles.set(name, read)
-    return read
-  }
-
-  async hash(node: Node): Promise<Uint8Array> {
-    const { tile, from, to } = tileOfNode(node)
-    const hashes = (await this.tile(tile)).slice(from, to)
-    if (hashes.length !== to - from) throw new Error(`the receipts log lacks hashes of tile ${tile.level}/${tile.index}`)
-    return subtreeHash(hashes, this.#hash)
-  }
-
-  async span(span: EntrySpan): Promise<Uint8Array> {
-    return foldedHash(await Promise.all(completeNodes(span).map((node) => this.hash(node))), this.#hash)
-  }
-
-  spans(spans: readonly EntrySpan[]): Promise<Uint8Array[]> {
-    return Promise.all(spans.map((span) => this.span(span)))
-  }
+function treeOf(store: Pick<ReceiptsLogStore, 'tile'>, hash?: Sha256): LogTree {
+  return new LogTree(async (level, index) => {
+    const hashes = await store.tile(level, index)
+    return hashes === null ? null : fromHex(hashes)
+  }, hash)
 }
 
 /** Changes made by an append: the tiles that grow, whole, and the new root. */
@@ -188,64 +134,29 @@ interface Grown {
   root: string
 }
 
-/** The tree of `from_size` entries with more behind them. Reads only the tiles at the right edge. */
+/** The tree of `from_size` entries with more behind them. */
 export async function grow(
   store: Pick<ReceiptsLogStore, 'tile'>,
   from_size: number,
   entries: readonly string[],
   hash?: Sha256,
 ): Promise<Grown> {
-  const reader = new TreeReader(store, hash)
-  const grown = new Map<string, { tile: Tile; hashes: Uint8Array[] }>()
-  let hashes = entries.map((entry) => leafHash(fromHex(entry), hash))
-  let first = from_size
-  for (let level = 0; hashes.length > 0; level++) {
-    const above: Uint8Array[] = []
-    for (const [at, own] of hashes.entries()) {
-      const index = Math.floor((first + at) / TILE_HASHES)
-      const name = `${level}/${index}`
-      const tile = grown.get(name) ?? { tile: { level, index }, hashes: await edge(reader, { level, index }, first + at) }
-      grown.set(name, tile)
-      tile.hashes.push(own)
-      if (tile.hashes.length === TILE_HASHES) above.push(subtreeHash(tile.hashes, hash))
-    }
-    first = Math.floor(first / TILE_HASHES)
-    hashes = above
+  const { tiles, root } = await treeOf(store, hash).grow(from_size, entries.map(fromHex))
+  return {
+    tiles: tiles.map(({ level, index, hashes }) => ({ level, index, hashes: Buffer.concat(hashes).toString('hex') })),
+    size: from_size + entries.length,
+    root: Buffer.from(root).toString('hex'),
   }
-  const size = from_size + entries.length
-  const tiles = [...grown.values()].map(({ tile, hashes: row }) => ({ ...tile, hashes: Buffer.concat(row).toString('hex') }))
-  return { tiles, size, root: Buffer.from(await rootWith(reader, tiles, size, hash)).toString('hex') }
-}
-
-/** The hashes that the tile has in front of position `next` of its level. */
-async function edge(reader: TreeReader, tile: Tile, next: number): Promise<Uint8Array[]> {
-  const before = next - tile.index * TILE_HASHES
-  if (before === 0) return []
-  const hashes = await reader.tile(tile)
-  if (hashes.length < before) throw new Error(`the receipts log lacks hashes of tile ${tile.level}/${tile.index}`)
-  return hashes.slice(0, before)
-}
-
-function rootWith(reader: TreeReader, tiles: readonly StoredTile[], size: number, hash: Sha256 | undefined): Promise<Uint8Array> {
-  const changed = new Map(tiles.map(({ level, index, hashes }) => [`${level}/${index}`, hashes]))
-  const over = new TreeReader(
-    {
-      tile: async (level, index) => {
-        const mine = changed.get(`${level}/${index}`)
-        if (mine !== undefined) return mine
-        const stored = await reader.tile({ level, index })
-        return stored.length === 0 ? null : Buffer.concat(stored).toString('hex')
-      },
-    },
-    hash,
-  )
-  return size === 0 ? Promise.resolve(emptyRoot()) : over.span({ start: 0, end: size })
 }
 
 /** Bytes of a tile in a tree of some size. */
 function cut(hashes: string, width: number): Uint8Array | null {
-  return hashes.length < width * HASH_BYTES * 2 ? null : new Uint8Array(fromHex(hashes.slice(0, width * HASH_BYTES * 2)))
+  const digits = width * HASH_DIGITS
+  return hashes.length < digits ? null : new Uint8Array(fromHex(hashes.slice(0, digits)))
 }
+
+/** Hexadecimal digits of a hash. */
+const HASH_DIGITS = 64
 
 const NO_HEAD: Pick<LogHead, 'size' | 'root'> = { size: 0, root: Buffer.from(emptyRoot()).toString('hex') }
 
@@ -255,7 +166,7 @@ function fromHex(text: string): Uint8Array {
 }
 
 /** Public reads of the log, all computed from the current contents of the store. */
-export interface LogBook {
+interface LogBook {
   /** The newest checkpoint with the lines of its witnesses; null before the first. */
   checkpoint(): Promise<string | null>
   /** The bytes of a tile or of a bundle of entries; null when the log does not have it. */
@@ -277,7 +188,7 @@ interface LogEvidence {
   consistency: string | null
 }
 
-export function createLogBook(store: ReceiptsLogStore): LogBook {
+function createLogBook(store: ReceiptsLogStore): LogBook {
   return {
     checkpoint: async () => {
       const head = await store.head()
@@ -288,15 +199,14 @@ export function createLogBook(store: ReceiptsLogStore): LogBook {
     evidence: (entries, old_size) => evidenceOf(store, entries, old_size),
     consistency: async (old_size) => {
       const head = await store.head()
-      return head === null ? null : consistencyText(new TreeReader(store), head, old_size)
+      return head === null ? null : consistencyOf(treeOf(store), head, old_size)
     },
   }
 }
 
-async function consistencyText(reader: TreeReader, head: LogHead, old_size: number): Promise<string | null> {
+async function consistencyOf(tree: LogTree, head: LogHead, old_size: number): Promise<string | null> {
   if (old_size > head.size) return null
-  const hashes = await reader.spans(consistencySpans(old_size, head.size))
-  return [`old ${old_size}`, ...hashes.map(base64Of), '', head.checkpoint].join('\n')
+  return consistencyText(old_size, await tree.consistency(old_size, head.size), head.checkpoint)
 }
 
 async function evidenceOf(store: ReceiptsLogStore, entries: readonly string[], old_size: number | null): Promise<LogEvidence | null> {
@@ -304,17 +214,17 @@ async function evidenceOf(store: ReceiptsLogStore, entries: readonly string[], o
   const positions = await store.positions(entries)
   const head = await store.head()
   if (head === null) return null
-  const [reader, checkpoint] = [new TreeReader(store), await signed(store, head)]
+  const [tree, checkpoint] = [treeOf(store), await signed(store, head)]
   const evidence: LogEvidence = { checkpoint, proofs: [], unproved: [], consistency: null }
   for (const entry of entries) {
     const index = positions.get(entry)
     if (index === undefined) evidence.unproved.push({ entry, state: (await store.is_waiting(entry)) ? 'waiting' : 'unknown' })
     else {
-      const hashes = await reader.spans(inclusionSpans(index, head.size))
+      const hashes = await tree.inclusion(index, head.size)
       evidence.proofs.push({ entry, proof: proofText({ index, hashes, checkpoint }) })
     }
   }
-  if (old_size !== null) evidence.consistency = await consistencyText(reader, head, old_size)
+  if (old_size !== null) evidence.consistency = await consistencyOf(tree, head, old_size)
   return evidence
 }
 
@@ -333,7 +243,7 @@ async function tileBytes(store: ReceiptsLogStore, { kind, level, index, width }:
     return bytes === null ? null : new Uint8Array(bytes)
   }
   const entries = await store.entries(index * 256, width)
-  return new Uint8Array(concatBytes(...entries.flatMap((entry) => [ENTRY_LENGTH, hexToBytes(entry)])))
+  return new Uint8Array(Buffer.concat(entries.flatMap((entry) => [ENTRY_LENGTH, fromHex(entry)])))
 }
 
 /** Each entry is 32 bytes long, said in two. */
@@ -346,7 +256,7 @@ async function proofOf(store: ReceiptsLogStore, entry: Uint8Array) {
   if (index === undefined) return (await store.is_waiting(hex)) ? ({ kind: 'waiting' } as const) : ({ kind: 'unknown' } as const)
   const head = await store.head()
   if (head === null) throw new Error('the receipts log has entries and no head')
-  const hashes = await new TreeReader(store).spans(inclusionSpans(index, head.size))
+  const hashes = await treeOf(store).inclusion(index, head.size)
   return { kind: 'included', text: proofText({ index, hashes, checkpoint: await signed(store, head) }) } as const
 }
 
@@ -354,6 +264,7 @@ async function proofOf(store: ReceiptsLogStore, entry: Uint8Array) {
 export interface ReceiptsLog {
   book: LogBook
   witness: Witness
+  /** The log's key and, under another name and type, the key by which it signs the logs of others. */
   verifier_key: string
   witness_key: string
   /** Writes an entry down as waiting; durable when it resolves. */
@@ -379,16 +290,16 @@ interface WitnessParts {
 }
 
 /** Signs checkpoints of other logs that continue what was signed before (C2SP tlog-witness, read 2026-11). */
-export interface Witness {
+interface Witness {
   addCheckpoint(body: string): Promise<WitnessEnd>
 }
 
-export function createWitness(parts: WitnessParts): Witness {
+function createWitness(parts: WitnessParts): Witness {
   return { addCheckpoint: (body) => addCheckpoint(parts, body) }
 }
 
 async function addCheckpoint({ store, logs, key, signer, clock }: WitnessParts, body: string): Promise<WitnessEnd> {
-  const asked = readRequest(body)
+  const asked = readConsistency(body)
   if (asked === null) return { kind: 'malformed', why: 'Send "old <size>", proof lines in base64, an empty line and a signed checkpoint.' }
   const { old_size, hashes, note, checkpoint } = asked
   const log = logs.find(({ name }) => name === checkpoint.origin)
@@ -403,22 +314,7 @@ async function addCheckpoint({ store, logs, key, signer, clock }: WitnessParts, 
   const moved = await store.witness(stored, { origin: log.name, size: checkpoint.size, root: bytesToHex(checkpoint.root) })
   if (!moved) return { kind: 'conflict', size: (await store.witnessed(log.name))?.size ?? 0 }
   const time_s = Math.floor(clock.now_ms() / 1_000)
-  const line = signatureLine(key, cosignatureBytes(time_s, signer.sign(cosigned(note.text, time_s))))
-  return { kind: 'signed', lines: `${line}\n` }
-}
-
-const PROOF_LINES = 63
-
-function readRequest(body: string) {
-  const end = body.indexOf('\n\n')
-  const [first = '', ...lines] = end === -1 ? [] : body.slice(0, end).split('\n')
-  const [, size = ''] = /^old (0|[1-9]\d{0,15})$/.exec(first) ?? []
-  const hashes = lines.map(bytesOfBase64).filter((hash) => hash !== null && hash.length === 32)
-  const note = end === -1 ? null : readNote(body.slice(end + 2))
-  const checkpoint: Checkpoint | null = note === null ? null : readCheckpoint(note.text)
-  if (size === '' || !isCount(Number(size)) || lines.length > PROOF_LINES || hashes.length !== lines.length) return null
-  if (note === null || checkpoint === null) return null
-  return { old_size: Number(size), hashes: hashes.filter((hash) => hash !== null), note, checkpoint }
+  return { kind: 'signed', lines: `${cosignatureLine(note, key, time_s, signer)}\n` }
 }
 
 interface CosignatureParts {
@@ -429,7 +325,7 @@ interface CosignatureParts {
 }
 
 /** Brings the newest checkpoint to every witness and keeps what they sign. A witness that fails is asked again with the next one. */
-export async function gatherCosignatures({ store, book, witnesses, log }: CosignatureParts): Promise<void> {
+async function gatherCosignatures({ store, book, witnesses, log }: CosignatureParts): Promise<void> {
   const head = await store.head()
   if (head === null || head.size === 0 || witnesses.length === 0) return
   const have = await store.cosignatures(head.size)
@@ -464,10 +360,40 @@ async function cosignatureOf(book: LogBook, witness: WitnessClient, key: Verifie
 
 function checked(body: string, answer: string, key: VerifierKey): { size: number; text: string } {
   const note = readNote(body.slice(body.indexOf('\n\n') + 2))
-  const text = answer.split('\n').find((line) => {
-    const read = readSignatureLine(line)
-    return read !== null && note !== null && read.name === key.name && read.id === key.id && signedTime(note.text, key, read.bytes) !== null
-  })
+  const text = note === null ? undefined : signatureBy(key, note, answer.split('\n'))
   if (text === undefined || note === null) throw new Error('its signature does not hold')
   return { size: Number(note.text.split('\n')[1]), text }
+}
+
+interface ReceiptsLogParts extends SequencerParts {
+  store: ReceiptsLogStore
+  log: Log
+  entryOf: EntryOf
+  /** Key of this service as a witness, and the logs that it signs. */
+  witness: Omit<WitnessParts, 'store' | 'clock'>
+  /** Witnesses of this log. */
+  witnesses: readonly WitnessClient[]
+}
+
+/** The log of this service with its queue and its job, which appends entries and then asks the witnesses. */
+export function createReceiptsLog(parts: ReceiptsLogParts) {
+  const { store, clock, log, witnesses } = parts
+  const book = createLogBook(store)
+  const append = sequencerJob(parts)
+  const run = async (now_ms: number) => {
+    await append.run(now_ms)
+    await gatherCosignatures({ store, book, witnesses, log })
+  }
+  const surface: ReceiptsLog = {
+    book,
+    witness: createWitness({ store, clock, ...parts.witness }),
+    verifier_key: verifierKeyText(parts.key),
+    witness_key: verifierKeyText(parts.witness.key),
+    handIn: (entry) => store.queue([entry], clock.now_ms()),
+  }
+  return {
+    ...surface,
+    queue: createLogQueue(store, clock, log, parts.entryOf),
+    jobs: [{ ...append, run }],
+  }
 }

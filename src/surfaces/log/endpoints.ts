@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { bytesToHex, hexToBytes, readTilePath, logEntry } from '../../pure/log/checkpoint.ts'
+import { bytesToHex, hexToBytes, logEntry } from '../../pure/log/checkpoint.ts'
+import { readTilePath } from '../../pure/log/tree.ts'
 import { verifyReceipt } from '../../pure/receipts/verify.ts'
 import { limits, LOG_RULES } from '../../service/limits.ts'
 import type { ReceiptsLog, WitnessEnd } from '../../service/log/receipts-log.ts'
