@@ -1,34 +1,5 @@
-import {
-  MODULUS_11,
-  modulus11,
-  modulus11Remainder,
-  nonzeroStart,
-  ruleForLength,
-  type VatRule,
-  modulus10,
-  isoModulus11_10,
-} from './calculations.ts'
-import {
-  BULGARIA,
-  CZECHIA,
-  LATVIA,
-  ROMANIA,
-  SLOVAKIA,
-  AUSTRIA,
-  BELGIUM,
-  CYPRUS,
-  FRANCE,
-  IRELAND,
-  ITALY,
-  LITHUANIA,
-  LUXEMBOURG,
-  MALTA,
-  NETHERLANDS,
-  SLOVENIA,
-  SPAIN,
-  SWEDEN,
-  UNITED_KINGDOM,
-} from './special-rules.ts'
+import type { VatRule } from './calculations.ts'
+import { VAT_RULES } from './rules.ts'
 
 const PERSON = 'natural person'
 const LEGAL = 'legal entity'
@@ -147,7 +118,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: 'U and 8 digits',
     tax_name: 'Umsatzsteuer (USt)',
     number_name: 'Umsatzsteuer-Identifikationsnummer (UID)',
-    rule: AUSTRIA,
+    rule: VAT_RULES.AT,
   },
   BE: {
     name: 'Belgium',
@@ -156,7 +127,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'btw / TVA / MwSt',
     number_name: 'btw-nummer / numéro de TVA',
     print: 'BE ####.###.###',
-    rule: BELGIUM,
+    rule: VAT_RULES.BE,
   },
   BG: {
     name: 'Bulgaria',
@@ -164,7 +135,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 10 digits',
     tax_name: 'ДДС (DDS)',
     number_name: 'Идентификационен номер по ДДС',
-    rule: BULGARIA,
+    rule: VAT_RULES.BG,
     holderKind: (number, scheme) => (number.length === 9 ? LEGAL : scheme.endsWith('other') ? 'other registrant' : PERSON),
   },
   CH: {
@@ -177,8 +148,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     number_name: 'MWST-Nummer / numéro TVA / numero IVA (UID)',
     print: 'CHE-###.###.###',
     suffixes: ['MWST', 'TVA', 'IVA', 'TPV'],
-    // Swiss UID register, technical description.
-    rule: ruleForLength(9, modulus11(MODULUS_11, [5, 4, 3, 2, 7, 6, 5, 4])),
+    rule: VAT_RULES.CH,
   },
   CY: {
     name: 'Cyprus',
@@ -186,7 +156,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits and a letter',
     tax_name: 'ΦΠΑ (FPA)',
     number_name: 'Αριθμός Εγγραφής ΦΠΑ',
-    rule: CYPRUS,
+    rule: VAT_RULES.CY,
   },
   CZ: {
     name: 'Czechia',
@@ -194,7 +164,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8, 9 or 10 digits',
     tax_name: 'DPH',
     number_name: 'daňové identifikační číslo (DIČ)',
-    rule: CZECHIA,
+    rule: VAT_RULES.CZ,
     holderKind: (number) => (number.length === 8 ? LEGAL : PERSON),
   },
   DE: {
@@ -203,8 +173,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits, the first not 0',
     tax_name: 'Umsatzsteuer (USt)',
     number_name: 'Umsatzsteuer-Identifikationsnummer (USt-IdNr.)',
-    // ISO 7064:2003, MOD 11,10.
-    rule: nonzeroStart(9, isoModulus11_10(8)),
+    rule: VAT_RULES.DE,
   },
   DK: {
     name: 'Denmark',
@@ -213,8 +182,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'moms',
     number_name: 'momsnummer (SE-nr. or CVR-nr.)',
     print: 'DK ## ## ## ##',
-    // BMF.
-    rule: nonzeroStart(8, modulus11(MODULUS_11, [2, 7, 6, 5, 4, 3, 2])),
+    rule: VAT_RULES.DK,
   },
   EE: {
     name: 'Estonia',
@@ -222,8 +190,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits',
     tax_name: 'käibemaks (KM)',
     number_name: 'käibemaksukohustuslase number (KMKR)',
-    // BMF.
-    rule: ruleForLength(9, modulus10([3, 7, 1, 3, 7, 1, 3, 7])),
+    rule: VAT_RULES.EE,
   },
   EL: {
     name: 'Greece',
@@ -232,8 +199,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits',
     tax_name: 'ΦΠΑ (FPA)',
     number_name: 'Αριθμός Φορολογικού Μητρώου (ΑΦΜ)',
-    // BMF.
-    rule: ruleForLength(9, modulus11Remainder(MODULUS_11, [256, 128, 64, 32, 16, 8, 4, 2], 0)),
+    rule: VAT_RULES.EL,
   },
   ES: {
     name: 'Spain',
@@ -241,7 +207,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 characters, a letter first, last or both',
     tax_name: 'IVA',
     number_name: 'número de identificación fiscal (NIF)',
-    rule: SPAIN,
+    rule: VAT_RULES.ES,
     holderKind: (number) => SPANISH_KINDS[number.charAt(0)] ?? 'natural person (DNI)',
   },
   FI: {
@@ -250,8 +216,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits',
     tax_name: 'arvonlisävero (ALV)',
     number_name: 'arvonlisäveronumero (ALV-numero)',
-    // BMF.
-    rule: ruleForLength(8, modulus11(MODULUS_11, [7, 9, 10, 5, 8, 4, 2])),
+    rule: VAT_RULES.FI,
   },
   FR: {
     name: 'France',
@@ -260,7 +225,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'TVA',
     number_name: 'numéro de TVA intracommunautaire',
     print: 'FR ## ### ### ###',
-    rule: FRANCE,
+    rule: VAT_RULES.FR,
     holderKind: (number) => (number.slice(2, 5) === '000' ? 'registered in Monaco' : null),
   },
   GB: {
@@ -270,7 +235,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 12 digits, or GD or HA and 3 digits',
     tax_name: 'VAT',
     number_name: 'VAT registration number',
-    rule: UNITED_KINGDOM,
+    rule: VAT_RULES.GB,
     holderKind: britishHolder,
   },
   HR: {
@@ -279,8 +244,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '11 digits',
     tax_name: 'PDV',
     number_name: 'PDV identifikacijski broj (OIB)',
-    // ISO 7064:2003, MOD 11,10.
-    rule: ruleForLength(11, isoModulus11_10(10)),
+    rule: VAT_RULES.HR,
   },
   HU: {
     name: 'Hungary',
@@ -288,8 +252,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits',
     tax_name: 'áfa',
     number_name: 'közösségi adószám',
-    // BMF.
-    rule: ruleForLength(8, modulus10([9, 7, 3, 1, 9, 7, 3])),
+    rule: VAT_RULES.HU,
   },
   IE: {
     name: 'Ireland',
@@ -297,7 +260,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '7 digits and 1 or 2 letters, or the old form 9S99999L',
     tax_name: 'VAT (CBL)',
     number_name: 'VAT registration number',
-    rule: IRELAND,
+    rule: VAT_RULES.IE,
   },
   IT: {
     name: 'Italy',
@@ -305,7 +268,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '11 digits',
     tax_name: 'IVA',
     number_name: 'partita IVA',
-    rule: ITALY,
+    rule: VAT_RULES.IT,
   },
   LT: {
     name: 'Lithuania',
@@ -313,7 +276,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 12 digits',
     tax_name: 'PVM',
     number_name: 'PVM mokėtojo kodas',
-    rule: LITHUANIA,
+    rule: VAT_RULES.LT,
     holderKind: (number) => (number.length === 9 ? LEGAL : 'natural person or temporary registration'),
   },
   LU: {
@@ -322,7 +285,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits',
     tax_name: 'TVA',
     number_name: "numéro d'identification TVA",
-    rule: LUXEMBOURG,
+    rule: VAT_RULES.LU,
   },
   LV: {
     name: 'Latvia',
@@ -330,7 +293,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '11 digits',
     tax_name: 'PVN',
     number_name: 'PVN reģistrācijas numurs',
-    rule: LATVIA,
+    rule: VAT_RULES.LV,
     holderKind: (number) => (number.charAt(0) > '3' ? LEGAL : PERSON),
   },
   MT: {
@@ -339,7 +302,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits, the first not 0',
     tax_name: 'VAT (TVM)',
     number_name: 'VAT registration number',
-    rule: MALTA,
+    rule: VAT_RULES.MT,
   },
   NL: {
     name: 'Netherlands',
@@ -347,7 +310,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits, B and 2 digits',
     tax_name: 'btw',
     number_name: 'btw-identificatienummer',
-    rule: NETHERLANDS,
+    rule: VAT_RULES.NL,
     holderKind: dutchHolder,
   },
   NO: {
@@ -359,8 +322,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     number_name: 'organisasjonsnummer med MVA',
     print: 'NO ### ### ###',
     suffixes: ['MVA'],
-    // Brønnøysundregistrene; OECD tax identification number sheet.
-    rule: ruleForLength(9, modulus11(MODULUS_11, [3, 2, 7, 6, 5, 4, 3, 2])),
+    rule: VAT_RULES.NO,
   },
   PL: {
     name: 'Poland',
@@ -368,8 +330,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '10 digits',
     tax_name: 'VAT',
     number_name: 'numer identyfikacji podatkowej (NIP)',
-    // OECD tax identification number sheet.
-    rule: ruleForLength(10, modulus11Remainder(MODULUS_11, [6, 5, 7, 2, 3, 4, 5, 6, 7])),
+    rule: VAT_RULES.PL,
   },
   PT: {
     name: 'Portugal',
@@ -378,8 +339,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'IVA',
     number_name: 'número de identificação fiscal (NIF)',
     print: 'PT ### ### ###',
-    // OECD tax identification number sheet.
-    rule: nonzeroStart(9, modulus11(MODULUS_11, [9, 8, 7, 6, 5, 4, 3, 2], 0)),
+    rule: VAT_RULES.PT,
     holderKind: (number) => PORTUGUESE_KINDS.find(([start]) => number.startsWith(start))?.[1] ?? null,
   },
   RO: {
@@ -388,7 +348,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '2 to 10 digits, or the 13 of a personal code',
     tax_name: 'TVA',
     number_name: 'cod de înregistrare în scopuri de TVA (CIF)',
-    rule: ROMANIA,
+    rule: VAT_RULES.RO,
     holderKind: (number) => (number.length === 13 ? PERSON : null),
   },
   SE: {
@@ -397,7 +357,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '12 digits, the last two 01 or more',
     tax_name: 'moms',
     number_name: 'momsregistreringsnummer',
-    rule: SWEDEN,
+    rule: VAT_RULES.SE,
     // The third digit of a person's number is below 2, since a month follows; all others have a higher one.
     holderKind: (number) => (number.charAt(2) < '2' ? 'natural person, sole trader' : (SWEDISH_KINDS[number.charAt(0)] ?? null)),
   },
@@ -407,7 +367,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits, the first not 0',
     tax_name: 'DDV',
     number_name: 'identifikacijska številka za DDV',
-    rule: SLOVENIA,
+    rule: VAT_RULES.SI,
   },
   SK: {
     name: 'Slovakia',
@@ -415,7 +375,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '10 digits',
     tax_name: 'DPH',
     number_name: 'identifikačné číslo pre DPH (IČ DPH)',
-    rule: SLOVAKIA,
+    rule: VAT_RULES.SK,
     holderKind: (number) => (/^..[234789]/.test(number) ? null : PERSON),
   },
   XI: {
@@ -426,7 +386,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 12 digits, or GD or HA and 3 digits',
     tax_name: 'VAT',
     number_name: 'VAT registration number',
-    rule: UNITED_KINGDOM,
+    rule: VAT_RULES.GB,
     holderKind: britishHolder,
   },
 }
