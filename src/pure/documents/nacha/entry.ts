@@ -1,21 +1,55 @@
+import { type Batch, type BatchFields } from './batch.ts'
 import {
-  ADDENDA,
   areDigits,
-  CHANGE_CODES,
   ENTRY,
-  type EntryClass,
   ENTRY_VARIANT,
   fieldText,
   type NachaDirection,
+  nachaField,
   type NachaField,
   type NachaFindings,
   type NachaKind,
   type RequireField,
-  RETURN_CODES,
   routingCheckDigit,
   statesNumber,
+  type TraceNumbers,
   trimmedField,
 } from './format.ts'
+
+const ADDENDA = {
+  type: nachaField('addenda_type_code', 2, 3),
+  payment_info: nachaField('payment_related_information', 4, 83),
+  sequence: nachaField('addenda_sequence_number', 84, 87),
+  entry_sequence: nachaField('entry_detail_sequence_number', 88, 94),
+  code: nachaField('return_reason_or_change_code', 4, 6),
+  original_trace: nachaField('original_entry_trace_number', 7, 21),
+  original_rdfi: nachaField('original_receiving_dfi', 28, 35),
+  corrected_data: nachaField('corrected_data', 36, 64),
+  iat_corrected_data: nachaField('corrected_data', 36, 70),
+  iat_name: nachaField('receiving_company_or_individual_name', 47, 81),
+} as const
+
+function codeRange(letter: string, ranges: readonly (readonly [first: number, last: number])[]): ReadonlySet<string> {
+  return new Set(
+    ranges.flatMap(([first, last]) =>
+      Array.from({ length: last - first + 1 }, (_, index) => `${letter}${`${first + index}`.padStart(2, '0')}`),
+    ),
+  )
+}
+
+/** Assigned return reasons (appendix four): of receiving banks, federal agencies, operators, dishonored, contested, IAT. */
+const RETURN_CODES = codeRange('R', [
+  [1, 47],
+  [50, 53],
+  [61, 77],
+  [80, 85],
+])
+
+/** Notices of change C01-C14 and their refusals C61-C69 (appendix five). */
+const CHANGE_CODES = codeRange('C', [
+  [1, 14],
+  [61, 69],
+])
 
 /** An identifier in an ANSI X12 segment of payment information: `TRN*1*id`, `RMR*IV*id`, `REF*PO*id`. */
 interface NachaReference {
@@ -29,15 +63,8 @@ interface NachaReference {
  * operator fills in `settlement_julian`. The engine may keep a whole written chunk in memory for as long as one of these texts is kept:
  * write in chunks, and keep only the texts that you need.
  */
-export interface NachaEntry {
+export interface NachaEntry extends BatchFields {
   line: number
-  batch_line: number
-  batch_number: string
-  service_class: string
-  company_id: string
-  company_name: string
-  description: string
-  sec: string
   kind: NachaKind
   /** Effect on the receiver's account; for a return or notice, that of the original. Null when the code does not state it. */
   direction: NachaDirection | null
@@ -50,13 +77,7 @@ export interface NachaEntry {
   name: string
   /** Nine digits: the receiving bank with its check digit. */
   rdfi: string
-  /** Eight digits. */
-  odfi: string
   account: string
-  /** YYYY-MM-DD. */
-  effective_date: string | null
-  /** Day of the year, 001-366, when an operator has filled it in. */
-  settlement_julian: string | null
   /** Payment information of addenda 05 and 17, without trailing blanks. */
   payment_infos: string[]
   references: NachaReference[]
@@ -68,88 +89,6 @@ export interface NachaEntry {
   corrected_data: string | null
   original_trace: string | null
   original_rdfi: string | null
-}
-
-const HASH_MODULUS = 10_000_000_000
-
-/** Totals of entries. A field that cannot be read makes its total unknown; an unknown total is not compared. */
-export class EntryTotals {
-  entries = 0
-  addenda = 0
-  credit_minor = 0n
-  debit_minor = 0n
-  #hash = 0
-  #hash_known = true
-  #amounts_known = true
-
-  add({ rdfi, direction, amount_minor }: OpenEntry): void {
-    this.entries++
-    if (areDigits(rdfi)) this.#hash = (this.#hash + Number.parseInt(rdfi, 10)) % HASH_MODULUS
-    else this.#hash_known = false
-    if (amount_minor === null || direction === null) this.#amounts_known = false
-    else if (direction === 'credit') this.credit_minor += amount_minor
-    else this.debit_minor += amount_minor
-  }
-
-  addAll(other: EntryTotals): void {
-    this.entries += other.entries
-    this.addenda += other.addenda
-    this.credit_minor += other.credit_minor
-    this.debit_minor += other.debit_minor
-    this.#hash = (this.#hash + other.#hash) % HASH_MODULUS
-    this.#hash_known &&= other.#hash_known
-    this.#amounts_known &&= other.#amounts_known
-  }
-
-  /** The entry hash as a control record states it. */
-  get entry_hash(): string {
-    return `${this.#hash}`.padStart(10, '0')
-  }
-
-  /** Compares the totals of a control record: N_B_… for a batch, N_F_… for the file. */
-  compare(level: 'N_B' | 'N_F', fields: TotalFields, record: string, require: RequireField): void {
-    const compare = (code: Parameters<RequireField>[1], place: NachaField, known: boolean, total: bigint) => {
-      const found = fieldText(record, place)
-      require(!known || statesNumber(found, total), code, place, `${total}`.padStart(found.length, '0'))
-    }
-    compare(`${level}_COUNT`, fields.count, true, BigInt(this.entries + this.addenda))
-    compare(`${level}_HASH`, fields.hash, this.#hash_known, BigInt(this.#hash))
-    compare(`${level}_DEBIT`, fields.debit, this.#amounts_known, this.debit_minor)
-    compare(`${level}_CREDIT`, fields.credit, this.#amounts_known, this.credit_minor)
-  }
-}
-
-type TotalFields = Readonly<Record<'count' | 'hash' | 'debit' | 'credit', NachaField>>
-
-/** The fields of a batch header that its entries repeat. */
-type BatchFields =
-  | 'batch_line'
-  | 'batch_number'
-  | 'service_class'
-  | 'company_id'
-  | 'company_name'
-  | 'description'
-  | 'sec'
-  | 'odfi'
-  | 'effective_date'
-  | 'settlement_julian'
-
-/** The open batch: fields of its header and totals of the entries so far. */
-export interface Batch {
-  record: string
-  shared: Pick<NachaEntry, BatchFields>
-  /** Requirements of its entry class; null for an unknown class. */
-  rules: EntryClass | null
-  advice: boolean
-  international: boolean
-  readonly totals: EntryTotals
-  last_trace: string
-  /** Kind of all its entries, from the first entry or the class. */
-  kind: NachaKind | null
-  has_credits: boolean
-  has_debits: boolean
-  /** The largest credit, in cents. */
-  max_credit_minor: bigint
 }
 
 /** More addenda than this are counted but not stored; no class has more. */
@@ -186,6 +125,7 @@ const TRANSACTION_CODES: ReadonlyMap<string, TransactionCode> = new Map([
 
 /** An entry whose addenda are still being read. */
 export class OpenEntry {
+  readonly batch: Batch
   readonly line: number
   readonly record: string
   readonly code: string
@@ -209,6 +149,7 @@ export class OpenEntry {
   returned: string | null = null
 
   constructor(record: string, line: number, batch: Batch) {
+    this.batch = batch
     this.line = line
     this.record = record
     this.code = fieldText(record, ENTRY.transaction_code)
@@ -221,6 +162,64 @@ export class OpenEntry {
     this.amount_minor = areDigits(amount) ? BigInt(amount) : null
     this.rdfi = fieldText(record, ENTRY.rdfi)
     this.trace = fieldText(record, ENTRY.trace)
+  }
+
+  /** Adds a record of type 7 to the entry and checks its fields. */
+  addAddenda(record: string, line: number, findings: NachaFindings): void {
+    this.addenda++
+    this.batch.totals.addenda++
+    const require = findings.forRecord(record, line)
+    const type = fieldText(record, ADDENDA.type)
+    const sequence = fieldText(this.record, ENTRY.sequence)
+    require(fieldText(record, ADDENDA.entry_sequence) === sequence, 'N_ADDENDA_TRACE', ADDENDA.entry_sequence, sequence)
+    if (type === '98' || type === '99') addOriginal(this, type, record, require)
+    else if (!isAllowedType(type, this.batch)) require(false, 'N_ADDENDA_TYPE', ADDENDA.type, this.batch.rules?.addenda ?? 'none')
+    else if (this.batch.international) addInternational(this, type, record, require)
+    if (type === '05' || type === '17' || type === '18') addNumbered(this, type, record, require)
+  }
+
+  /** Checks the entry after its last addenda. */
+  check(traces: TraceNumbers, findings: NachaFindings): void {
+    const { record, line, batch } = this
+    const require = findings.forRecord(record, line)
+    checkKind(this, batch, require)
+    checkDirection(this, batch, require)
+    const check_digit = routingCheckDigit(this.rdfi)
+    require(fieldText(record, ENTRY.check_digit) === check_digit, 'N_RDFI_CHECK', ENTRY.routing, check_digit ?? '9 digits')
+    checkAmount(this, batch, require)
+    checkName(this, batch, require)
+    checkAddenda(this, batch, require)
+    if (!batch.advice) checkTrace(this, batch, traces, require)
+  }
+
+  /** The entry as the caller receives it. */
+  publicEntry(): NachaEntry {
+    const { record, change, returned } = this
+    const { account, id, name } = receiverFields(this.batch)
+    const last = returned ?? change
+    return {
+      line: this.line,
+      ...this.batch.shared,
+      kind: this.kind,
+      direction: this.direction,
+      transaction_code: this.code,
+      amount_minor: this.amount_minor,
+      prenote: this.use === 'prenote',
+      trace: this.trace.trim(),
+      individual_id: id === null ? '' : trimmedField(record, id),
+      name: name === null ? this.iat_name : trimmedField(record, name),
+      rdfi: fieldText(record, ENTRY.routing),
+      account: trimmedField(record, account),
+      payment_infos: this.infos.map((info) => info.trimEnd()),
+      references: referencesIn(this.infos),
+      return_code: returned === null ? null : fieldText(returned, ADDENDA.code),
+      return_kind: returned === null ? null : returnKind(fieldText(returned, ADDENDA.code)),
+      change_code: change === null ? null : fieldText(change, ADDENDA.code),
+      corrected_data:
+        change === null ? null : trimmedField(change, this.batch.international ? ADDENDA.iat_corrected_data : ADDENDA.corrected_data),
+      original_trace: last === null ? null : trimmedField(last, ADDENDA.original_trace),
+      original_rdfi: last === null ? null : trimmedField(last, ADDENDA.original_rdfi),
+    }
   }
 }
 
@@ -236,36 +235,6 @@ function receiverFields({ shared, rules, advice }: Batch): { account: NachaField
   if (advice) return { account: ENTRY_VARIANT.adv_account, id: null, name: ENTRY.name }
   const name = rules?.addenda_count === ENTRY_VARIANT.exchange_addenda ? ENTRY_VARIANT.exchange_name : ENTRY.name
   return { account: ENTRY.account, id: ENTRY.individual_id, name }
-}
-
-/** The entry as the caller receives it. */
-export function publicEntry(entry: OpenEntry, batch: Batch): NachaEntry {
-  const { record, change, returned } = entry
-  const { account, id, name } = receiverFields(batch)
-  const last = returned ?? change
-  return {
-    line: entry.line,
-    ...batch.shared,
-    kind: entry.kind,
-    direction: entry.direction,
-    transaction_code: entry.code,
-    amount_minor: entry.amount_minor,
-    prenote: entry.use === 'prenote',
-    trace: entry.trace.trim(),
-    individual_id: id === null ? '' : trimmedField(record, id),
-    name: name === null ? entry.iat_name : trimmedField(record, name),
-    rdfi: fieldText(record, ENTRY.routing),
-    account: trimmedField(record, account),
-    payment_infos: entry.infos.map((info) => info.trimEnd()),
-    references: referencesIn(entry.infos),
-    return_code: returned === null ? null : fieldText(returned, ADDENDA.code),
-    return_kind: returned === null ? null : returnKind(fieldText(returned, ADDENDA.code)),
-    change_code: change === null ? null : fieldText(change, ADDENDA.code),
-    corrected_data:
-      change === null ? null : trimmedField(change, batch.international ? ADDENDA.iat_corrected_data : ADDENDA.corrected_data),
-    original_trace: last === null ? null : trimmedField(last, ADDENDA.original_trace),
-    original_rdfi: last === null ? null : trimmedField(last, ADDENDA.original_rdfi),
-  }
 }
 
 /** R61-R70 are dishonored returns, R71-R77 contested ones. */
@@ -297,19 +266,6 @@ const FIRST_IAT = 10
 const LAST_IAT = 16
 /** Optional IAT addenda: two with payment information, five with correspondent banks. */
 const IAT_OPTIONAL = { 17: 2, 18: 5 } as const
-
-/** Adds a record of type 7 to its entry and checks its fields. */
-export function addAddenda(entry: OpenEntry, batch: Batch, record: string, line: number, findings: NachaFindings): void {
-  entry.addenda++
-  const require = findings.forRecord(record, line)
-  const type = fieldText(record, ADDENDA.type)
-  const sequence = fieldText(entry.record, ENTRY.sequence)
-  require(fieldText(record, ADDENDA.entry_sequence) === sequence, 'N_ADDENDA_TRACE', ADDENDA.entry_sequence, sequence)
-  if (type === '98' || type === '99') addOriginal(entry, type, record, require)
-  else if (!isAllowedType(type, batch)) require(false, 'N_ADDENDA_TYPE', ADDENDA.type, batch.rules?.addenda ?? 'none')
-  else if (batch.international) addInternational(entry, type, record, require)
-  if (type === '05' || type === '17' || type === '18') addNumbered(entry, type, record, require)
-}
 
 /** A class without addenda has the rule N_ADDENDA_MAX instead; entries of an unknown class are not checked. */
 function isAllowedType(type: string, { rules, international }: Batch): boolean {
@@ -356,44 +312,9 @@ function lacksInternational(entry: OpenEntry): boolean {
   return entry.kind === 'forward' || (entry.kind === 'return' && entry.iat_next > FIRST_IAT)
 }
 
-/** The trace numbers read so far, up to a maximum. */
-export class TraceNumbers {
-  readonly #seen = new Set<string>()
-  readonly #max: number
-  complete = true
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  /** Returns whether the number was read before. Above the maximum, numbers are still compared with the stored ones. */
-  isRepeated(trace: string): boolean {
-    // The letter keeps the engine from hashing digits without its secret seed: senders could choose numbers that collide.
-    const key = `t${trace}`
-    if (this.#seen.has(key)) return true
-    if (this.#seen.size < this.#max) this.#seen.add(key)
-    else this.complete = false
-    return false
-  }
-}
-
 /** A return with its dishonored and contested return; an IAT return with all addenda of the original. */
 const RETURN_ADDENDA_MAX = 3
 const INTERNATIONAL_EXTRA = 12
-
-/** Checks an entry after its last addenda. */
-export function checkEntry(entry: OpenEntry, batch: Batch, traces: TraceNumbers, findings: NachaFindings): void {
-  const { record, line } = entry
-  const require = findings.forRecord(record, line)
-  checkKind(entry, batch, require)
-  checkDirection(entry, batch, require)
-  const check_digit = routingCheckDigit(entry.rdfi)
-  require(fieldText(record, ENTRY.check_digit) === check_digit, 'N_RDFI_CHECK', ENTRY.routing, check_digit ?? '9 digits')
-  checkAmount(entry, batch, require)
-  checkName(entry, batch, require)
-  checkAddenda(entry, batch, require)
-  if (!batch.advice) checkTrace(entry, batch, traces, require)
-}
 
 function checkKind({ kind, use }: OpenEntry, batch: Batch, require: RequireField): void {
   const { advice, rules } = batch

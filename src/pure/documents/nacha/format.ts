@@ -77,8 +77,6 @@ export interface NachaField {
   to: number
 }
 
-export const RECORD_CHARS = 94
-
 /** The text of a field with its blanks. */
 export function fieldText(record: string, { from, to }: NachaField): string {
   return record.slice(from - 1, to)
@@ -88,170 +86,39 @@ export function trimmedField(record: string, field: NachaField): string {
   return fieldText(record, field).trim()
 }
 
-function define(field: string, from: number, to: number): NachaField {
+/** Defines a field by its first and last column. */
+export function nachaField(field: string, from: number, to: number): NachaField {
   return Object.freeze({ field, from, to })
 }
 
-export const WHOLE_RECORD = define('record', 1, RECORD_CHARS)
-export const RECORD_TYPE = define('record_type', 1, 1)
-
-export const FILE_HEADER = {
-  priority: define('priority_code', 2, 3),
-  destination: define('immediate_destination', 4, 13),
-  origin: define('immediate_origin', 14, 23),
-  date: define('file_creation_date', 24, 29),
-  time: define('file_creation_time', 30, 33),
-  modifier: define('file_id_modifier', 34, 34),
-  constants: define('record_size_blocking_format', 35, 40),
-  destination_name: define('immediate_destination_name', 41, 63),
-  origin_name: define('immediate_origin_name', 64, 86),
-} as const
-
-export const BATCH_HEADER = {
-  service_class: define('service_class_code', 2, 4),
-  company_name: define('company_name', 5, 20),
-  company_id: define('company_identification', 41, 50),
-  sec: define('standard_entry_class_code', 51, 53),
-  description: define('company_entry_description', 54, 63),
-  effective_date: define('effective_entry_date', 70, 75),
-  settlement_julian: define('settlement_date', 76, 78),
-  odfi: define('originating_dfi_identification', 80, 87),
-  batch_number: define('batch_number', 88, 94),
-} as const
-
 export const ENTRY = {
-  transaction_code: define('transaction_code', 2, 3),
-  rdfi: define('receiving_dfi_identification', 4, 11),
-  check_digit: define('check_digit', 12, 12),
-  routing: define('receiving_dfi_with_check_digit', 4, 12),
-  account: define('dfi_account_number', 13, 29),
-  amount: define('amount', 30, 39),
-  individual_id: define('individual_identification_number', 40, 54),
-  name: define('individual_name', 55, 76),
-  addenda_flag: define('addenda_record_indicator', 79, 79),
-  trace: define('trace_number', 80, 94),
-  trace_odfi: define('trace_number', 80, 87),
-  sequence: define('trace_number', 88, 94),
+  transaction_code: nachaField('transaction_code', 2, 3),
+  rdfi: nachaField('receiving_dfi_identification', 4, 11),
+  check_digit: nachaField('check_digit', 12, 12),
+  routing: nachaField('receiving_dfi_with_check_digit', 4, 12),
+  account: nachaField('dfi_account_number', 13, 29),
+  amount: nachaField('amount', 30, 39),
+  individual_id: nachaField('individual_identification_number', 40, 54),
+  name: nachaField('individual_name', 55, 76),
+  addenda_flag: nachaField('addenda_record_indicator', 79, 79),
+  trace: nachaField('trace_number', 80, 94),
+  trace_odfi: nachaField('trace_number', 80, 87),
+  sequence: nachaField('trace_number', 88, 94),
 } as const
 
 /** Fields that some entry classes have in other columns. */
 export const ENTRY_VARIANT = {
-  adv_account: define('dfi_account_number', 13, 27),
-  adv_amount: define('amount', 28, 39),
-  iat_addenda: define('number_of_addenda_records', 13, 16),
-  iat_account: define('foreign_receivers_account_number', 40, 74),
-  exchange_addenda: define('number_of_addenda_records', 55, 58),
-  exchange_name: define('receiving_company_name', 59, 74),
-  cie_name: define('individual_name', 40, 54),
-  cie_id: define('individual_identification_number', 55, 76),
+  adv_account: nachaField('dfi_account_number', 13, 27),
+  adv_amount: nachaField('amount', 28, 39),
+  iat_addenda: nachaField('number_of_addenda_records', 13, 16),
+  iat_account: nachaField('foreign_receivers_account_number', 40, 74),
+  exchange_addenda: nachaField('number_of_addenda_records', 55, 58),
+  exchange_name: nachaField('receiving_company_name', 59, 74),
+  cie_name: nachaField('individual_name', 40, 54),
+  cie_id: nachaField('individual_identification_number', 55, 76),
   /** Name and number in either order: publications differ. */
-  machine_name: define('individual_name_and_number', 40, 76),
+  machine_name: nachaField('individual_name_and_number', 40, 76),
 } as const
-
-export const ADDENDA = {
-  type: define('addenda_type_code', 2, 3),
-  payment_info: define('payment_related_information', 4, 83),
-  sequence: define('addenda_sequence_number', 84, 87),
-  entry_sequence: define('entry_detail_sequence_number', 88, 94),
-  code: define('return_reason_or_change_code', 4, 6),
-  original_trace: define('original_entry_trace_number', 7, 21),
-  original_rdfi: define('original_receiving_dfi', 28, 35),
-  corrected_data: define('corrected_data', 36, 64),
-  iat_corrected_data: define('corrected_data', 36, 70),
-  iat_name: define('receiving_company_or_individual_name', 47, 81),
-} as const
-
-export const BATCH_CONTROL = {
-  service_class: define('service_class_code', 2, 4),
-  count: define('entry_addenda_count', 5, 10),
-  hash: define('entry_hash', 11, 20),
-  debit: define('total_debit_amount', 21, 32),
-  credit: define('total_credit_amount', 33, 44),
-  company_id: define('company_identification', 45, 54),
-  odfi: define('originating_dfi_identification', 80, 87),
-  batch_number: define('batch_number', 88, 94),
-} as const
-
-export const ADV_BATCH_CONTROL = { debit: define('total_debit_amount', 21, 40), credit: define('total_credit_amount', 41, 60) } as const
-
-export const FILE_CONTROL = {
-  batches: define('batch_count', 2, 7),
-  blocks: define('block_count', 8, 13),
-  count: define('entry_addenda_count', 14, 21),
-  hash: define('entry_hash', 22, 31),
-  debit: define('total_debit_amount', 32, 43),
-  credit: define('total_credit_amount', 44, 55),
-} as const
-
-export const ADV_FILE_CONTROL = { debit: define('total_debit_amount', 32, 51), credit: define('total_credit_amount', 52, 71) } as const
-
-const LF = 10
-const CR = 13
-const TWO_RECORDS = 2 * RECORD_CHARS
-
-/**
- * Splits text into records: at LF, CRLF or CR, and after every 94 characters in a line of two records or more, as in files without line
- * ends. A line of any other length is emitted whole. The result does not depend on how the text was cut into chunks, and at most two
- * records are buffered.
- */
-export function lineSplitter(emit: (text: string, line: number) => void): { write(text: string): void; end(): void } {
-  let buffered = ''
-  /** The current line is longer than two records and emitted in slices. */
-  let unbroken = false
-  let after_cr = false
-  let line = 0
-
-  function endLine(rest: string): void {
-    if (!unbroken && rest.length === TWO_RECORDS) {
-      emit(rest.slice(0, RECORD_CHARS), ++line)
-      emit(rest.slice(RECORD_CHARS), ++line)
-    } else if (!unbroken || rest !== '') emit(rest, ++line)
-    unbroken = false
-  }
-
-  /** Emits slices of a line longer than a record. Returns the start of the remaining text. */
-  function slice(text: string, start: number, at: number): number {
-    const chars = at - start
-    if (unbroken && chars === RECORD_CHARS) {
-      emit(text.slice(start, at), ++line)
-      return at
-    }
-    if (unbroken || chars < TWO_RECORDS) return start
-    unbroken = true
-    emit(text.slice(start, start + RECORD_CHARS), ++line)
-    emit(text.slice(start + RECORD_CHARS, at), ++line)
-    return at
-  }
-
-  function write(chunk: string): void {
-    if (chunk === '') return
-    let at = buffered.length
-    let start = 0
-    const text = buffered + chunk
-    if (after_cr && text.charCodeAt(0) === LF) start = ++at
-    after_cr = false
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      if (code !== LF && code !== CR) {
-        start = slice(text, start, at)
-        continue
-      }
-      endLine(text.slice(start, at))
-      start = at + 1
-      if (code !== CR) continue
-      if (start === text.length) after_cr = true
-      else if (text.charCodeAt(start) === LF) start = ++at + 1
-    }
-    buffered = text.slice(start)
-  }
-
-  function end(): void {
-    if (buffered !== '') endLine(buffered)
-    buffered = ''
-  }
-
-  return { write, end }
-}
 
 export function areDigits(text: string): boolean {
   return /^[0-9]+$/.test(text)
@@ -354,88 +221,32 @@ export class NachaFindings {
 export type NachaKind = 'forward' | 'return' | 'noc'
 export type NachaDirection = 'credit' | 'debit'
 
-function codeRange(letter: string, ranges: readonly (readonly [first: number, last: number])[]): ReadonlySet<string> {
-  return new Set(
-    ranges.flatMap(([first, last]) =>
-      Array.from({ length: last - first + 1 }, (_, index) => `${letter}${`${first + index}`.padStart(2, '0')}`),
-    ),
-  )
+/** The trace numbers read so far, up to a maximum. */
+export class TraceNumbers {
+  readonly #seen = new Set<string>()
+  readonly #max: number
+  complete = true
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Returns whether the number was read before. Above the maximum, numbers are still compared with the stored ones. */
+  isRepeated(trace: string): boolean {
+    // The letter keeps the engine from hashing digits without its secret seed: senders could choose numbers that collide.
+    const key = `t${trace}`
+    if (this.#seen.has(key)) return true
+    if (this.#seen.size < this.#max) this.#seen.add(key)
+    else this.complete = false
+    return false
+  }
 }
 
-/** Assigned return reasons (appendix four): of receiving banks, federal agencies, operators, dishonored, contested, IAT. */
-export const RETURN_CODES = codeRange('R', [
-  [1, 47],
-  [50, 53],
-  [61, 77],
-  [80, 85],
-])
-
-/** Notices of change C01-C14 and their refusals C61-C69 (appendix five). */
-export const CHANGE_CODES = codeRange('C', [
-  [1, 14],
-  [61, 69],
-])
-
-/** Requirements of a standard entry class for its entries. */
-export interface EntryClass {
-  /** The only direction of forward entries, reversals aside; null when both are allowed. */
-  direction: NachaDirection | null
-  /** The addenda type; null when the class has no addenda. */
-  addenda: '02' | '05' | 'iat' | '98' | null
-  addenda_max: number
-  /** Exactly `addenda_max` addenda are required. */
-  addenda_required: boolean
-  /** The field that states the number of addenda. */
-  addenda_count: NachaField | null
-  /** The field that must contain a name in forward entries. */
-  name: NachaField | null
-  /** All entries have amount zero: acknowledgments, enrolments, death notices. */
-  zero: boolean
-  advice: boolean
+/** The day of a YYMMDD field as YYYY-MM-DD, in this century; null when it is not in the calendar. */
+export function calendarDay(text: string): string | null {
+  if (text.length !== 6 || !areDigits(text)) return null
+  const day = `20${text.slice(0, 2)}-${text.slice(2, 4)}-${text.slice(4)}`
+  const time = Date.parse(`${day}T00:00:00Z`)
+  // Engines may read 31 February as 3 March: the date must not change.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day) ? day : null
 }
-
-const USUAL: EntryClass = {
-  direction: null,
-  addenda: '05',
-  addenda_max: 1,
-  addenda_required: false,
-  addenda_count: null,
-  name: ENTRY.name,
-  zero: false,
-  advice: false,
-}
-/** Checks converted to debits: no addenda, and a name only where stated below. */
-const CHECK: EntryClass = { ...USUAL, direction: 'debit', addenda: null, addenda_max: 0, name: null }
-const TERMINAL: EntryClass = { ...USUAL, addenda: '02', addenda_required: true }
-const EXCHANGE: EntryClass = { ...USUAL, addenda_max: 9_999, addenda_count: ENTRY_VARIANT.exchange_addenda, name: null }
-
-/**
- * The standard entry classes (Nacha Operating Rules, appendix three, 2026). Where publications differ (the fields of MTE and ENR) both
- * forms are valid; account types that a class excludes are not checked.
- */
-export const ENTRY_CLASSES: ReadonlyMap<string, EntryClass> = new Map<string, EntryClass>([
-  ['ACK', { ...USUAL, direction: 'credit', name: null, zero: true }],
-  ['ADV', { ...USUAL, addenda: null, addenda_max: 0, name: null, advice: true }],
-  ['ARC', CHECK],
-  ['ATX', { ...EXCHANGE, direction: 'credit', zero: true }],
-  ['BOC', CHECK],
-  ['CCD', USUAL],
-  ['CIE', { ...USUAL, direction: 'credit', name: ENTRY_VARIANT.cie_name }],
-  ['COR', { ...USUAL, addenda: '98', name: null }],
-  ['CTX', { ...EXCHANGE, name: ENTRY_VARIANT.exchange_name }],
-  ['DNE', { ...USUAL, direction: 'credit', addenda_required: true, zero: true }],
-  ['ENR', { ...USUAL, addenda_max: 9_999, zero: true }],
-  // Seven required addenda, two with payment information, five with correspondent banks; the name is in addenda 10.
-  ['IAT', { ...USUAL, addenda: 'iat', addenda_max: 14, addenda_count: ENTRY_VARIANT.iat_addenda, name: null }],
-  ['MTE', { ...TERMINAL, name: ENTRY_VARIANT.machine_name }],
-  ['POP', CHECK],
-  ['POS', TERMINAL],
-  ['PPD', USUAL],
-  ['RCK', { ...CHECK, name: ENTRY.name }],
-  ['SHR', { ...TERMINAL, name: null }],
-  ['TEL', { ...CHECK, name: ENTRY.name }],
-  ['TRC', CHECK],
-  ['TRX', { ...EXCHANGE, direction: 'debit' }],
-  ['WEB', USUAL],
-  ['XCK', CHECK],
-])

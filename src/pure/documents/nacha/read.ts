@@ -1,28 +1,48 @@
+import { Batch, EntryTotals } from './batch.ts'
+import { type NachaEntry, OpenEntry } from './entry.ts'
 import {
-  ADV_BATCH_CONTROL,
-  ADV_FILE_CONTROL,
   areDigits,
-  BATCH_CONTROL,
-  BATCH_HEADER,
+  calendarDay,
   ENTRY,
-  ENTRY_CLASSES,
   fieldText,
-  FILE_CONTROL,
-  FILE_HEADER,
-  lineSplitter,
   type NachaCode,
+  nachaField,
   type NachaField,
   type NachaFinding,
   NachaFindings,
   type NachaKind,
-  RECORD_CHARS,
-  RECORD_TYPE,
   routingCheckDigit,
   statesNumber,
+  TraceNumbers,
   trimmedField,
-  WHOLE_RECORD,
 } from './format.ts'
-import { addAddenda, type Batch, checkEntry, EntryTotals, type NachaEntry, OpenEntry, publicEntry, TraceNumbers } from './entry.ts'
+
+const RECORD_CHARS = 94
+const WHOLE_RECORD = nachaField('record', 1, RECORD_CHARS)
+const RECORD_TYPE = nachaField('record_type', 1, 1)
+
+const FILE_HEADER = {
+  priority: nachaField('priority_code', 2, 3),
+  destination: nachaField('immediate_destination', 4, 13),
+  origin: nachaField('immediate_origin', 14, 23),
+  date: nachaField('file_creation_date', 24, 29),
+  time: nachaField('file_creation_time', 30, 33),
+  modifier: nachaField('file_id_modifier', 34, 34),
+  constants: nachaField('record_size_blocking_format', 35, 40),
+  destination_name: nachaField('immediate_destination_name', 41, 63),
+  origin_name: nachaField('immediate_origin_name', 64, 86),
+} as const
+
+const FILE_CONTROL = {
+  batches: nachaField('batch_count', 2, 7),
+  blocks: nachaField('block_count', 8, 13),
+  count: nachaField('entry_addenda_count', 14, 21),
+  hash: nachaField('entry_hash', 22, 31),
+  debit: nachaField('total_debit_amount', 32, 43),
+  credit: nachaField('total_credit_amount', 44, 55),
+} as const
+
+const ADV_FILE_CONTROL = { debit: nachaField('total_debit_amount', 32, 51), credit: nachaField('total_credit_amount', 52, 71) } as const
 
 /** Totals of the records themselves, not of what control records state. */
 interface NachaTotals {
@@ -61,125 +81,6 @@ export interface NachaOptions {
   max_findings?: number
   /** Maximum number of trace numbers in memory; a million by default. */
   max_traces?: number
-}
-
-const SERVICE_CLASSES = new Set(['200', '220', '225', '280'])
-/** Classes whose effective date has no meaning. */
-const UNDATED = new Set(['ACK', 'ADV', 'ATX', 'DNE', 'ENR'])
-
-/** Reads and checks a record of type 5. `last_number` is the number of the batch before. */
-function openBatch(record: string, line: number, last_number: string, findings: NachaFindings): Batch {
-  const sec = fieldText(record, BATCH_HEADER.sec)
-  const rules = ENTRY_CLASSES.get(sec) ?? null
-  const advice = rules?.advice === true
-  const number = fieldText(record, BATCH_HEADER.batch_number)
-  const service_class = fieldText(record, BATCH_HEADER.service_class)
-  const julian = fieldText(record, BATCH_HEADER.settlement_julian)
-  const has_julian = areDigits(julian) && julian >= '001' && julian <= '366'
-  const require = findings.forRecord(record, line)
-  const class_fits = SERVICE_CLASSES.has(service_class) && (rules === null || (service_class === '280') === advice)
-  require(class_fits, 'N_SERVICE_CLASS', BATCH_HEADER.service_class, advice ? '280' : '200, 220 or 225')
-  require(rules !== null, 'N_SEC', BATCH_HEADER.sec, 'a class such as PPD, CCD or WEB')
-  require(julian.trim() === '' || has_julian, 'N_JULIAN', BATCH_HEADER.settlement_julian, 'blank or 001-366')
-  const ascends = areDigits(number) && number > last_number
-  require(ascends, 'N_BATCH_SEQ', BATCH_HEADER.batch_number, last_number === '' ? '7 digits' : `above ${last_number}`)
-  const company = trimmedField(record, BATCH_HEADER.company_name)
-  return {
-    record,
-    shared: {
-      batch_line: line,
-      batch_number: number,
-      service_class,
-      company_id: trimmedField(record, BATCH_HEADER.company_id),
-      // IAT headers have no company name; in notices of change these columns contain IATCOR.
-      company_name: sec === 'IAT' ? '' : company,
-      description: trimmedField(record, BATCH_HEADER.description),
-      sec,
-      odfi: fieldText(record, BATCH_HEADER.odfi),
-      effective_date: calendarDay(fieldText(record, BATCH_HEADER.effective_date)),
-      settlement_julian: has_julian ? julian : null,
-    },
-    rules,
-    advice,
-    international: sec === 'IAT' || (sec === 'COR' && company === 'IATCOR'),
-    totals: new EntryTotals(),
-    last_trace: '',
-    kind: sec === 'COR' ? 'noc' : null,
-    has_credits: false,
-    has_debits: false,
-    max_credit_minor: 0n,
-  }
-}
-
-/** The day of a YYMMDD field as YYYY-MM-DD, in this century; null when it is not in the calendar. */
-function calendarDay(text: string): string | null {
-  if (text.length !== 6 || !areDigits(text)) return null
-  const day = `20${text.slice(0, 2)}-${text.slice(2, 4)}-${text.slice(4)}`
-  const time = Date.parse(`${day}T00:00:00Z`)
-  // Engines may read 31 February as 3 March: the date must not change.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day) ? day : null
-}
-
-/** Checks that need all entries of the batch. */
-function checkWholeBatch(batch: Batch, created: string | null, findings: NachaFindings): void {
-  const { record } = batch
-  const line = batch.shared.batch_line
-  const date_expected = expectedDate(batch, created)
-  const date = BATCH_HEADER.effective_date
-  if (date_expected !== null) findings.add('N_EFFDATE', { line, place: date, found: fieldText(record, date), expected: date_expected })
-  const expected = expectedDescription(batch, created)
-  const place = BATCH_HEADER.description
-  if (expected !== null) findings.add('N_DESC', { line, place, found: fieldText(record, place).trimEnd(), expected })
-}
-
-/** The expected effective date; null when the stated one is valid. Returns and notices have the date of the original, or none. */
-function expectedDate({ record, kind, shared }: Batch, created: string | null): string | null {
-  const { sec, effective_date } = shared
-  const text = fieldText(record, BATCH_HEADER.effective_date)
-  const forward = kind === 'forward' && !UNDATED.has(sec)
-  if (effective_date === null) return !forward && /^(?: {6}|0{6})$/.test(text) ? null : 'YYMMDD, for example 261124'
-  return forward && created !== null && effective_date < created ? `${created} or later` : null
-}
-
-/** The Nacha risk rules reserve PAYROLL and PURCHASE from this day on. */
-const RESERVED_FROM = '2026-03-20'
-const WAGES = /^(?:PAY ?ROLL|PAYCHECK|WAGES?\b|SALAR(?:Y|IES)\b|DIR(?:ECT)? ?DEP)/i
-const PURCHASES = /^(?:PURCHASE|PURCH\b|ONLINE ?(?:BUY|PUR|ORD)|WEB ?(?:PUR|ORD)|E-?COMM)/i
-const MICRO = /^(?:AC+(?:OUN)?T?\.? ?VER|MICRO|VERIFY|TRIAL ?DEP)/i
-const REVERSAL = /^(?:REVERS|REVRS|RVRSL)/i
-const MICRO_BELOW_MINOR = 100n
-
-/**
- * The entry description that the rules require for a forward batch; null when the stated one is valid. Only descriptions that look like a
- * reserved use are checked: wages under another name are not noticed.
- */
-function expectedDescription(batch: Batch, created: string | null): string | null {
-  const { kind, has_credits, has_debits } = batch
-  const { description, sec } = batch.shared
-  if (kind !== 'forward' || sec === 'ADV') return null
-  if (description === '') return 'a description'
-  const reserved = created !== null && created >= RESERVED_FROM
-  const micro = batch.max_credit_minor < MICRO_BELOW_MINOR
-  if (reserved && sec === 'PPD' && has_credits && WAGES.test(description)) return description === 'PAYROLL' ? null : 'PAYROLL'
-  if (reserved && sec === 'WEB' && has_debits && PURCHASES.test(description)) return description === 'PURCHASE' ? null : 'PURCHASE'
-  if (REVERSAL.test(description)) return description === 'REVERSAL' ? null : 'REVERSAL'
-  if (description === 'ACCTVERIFY') return micro ? null : 'another word: micro entries are below one dollar'
-  return micro && has_credits && MICRO.test(description) ? 'ACCTVERIFY' : null
-}
-
-/** Compares a record of type 8 with its batch. */
-function checkBatchControl(batch: Batch, record: string, line: number, findings: NachaFindings): void {
-  const require = findings.forRecord(record, line)
-  const pairs: [NachaField, string][] = [
-    [BATCH_CONTROL.service_class, batch.shared.service_class],
-    [BATCH_CONTROL.odfi, batch.shared.odfi],
-    [BATCH_CONTROL.batch_number, batch.shared.batch_number],
-  ]
-  // The control of an ADV batch has other fields here, and many IAT files leave the company ID out.
-  const unnamed = batch.advice || (batch.international && trimmedField(record, BATCH_CONTROL.company_id) === '')
-  if (!unnamed) pairs.push([BATCH_CONTROL.company_id, batch.shared.company_id])
-  for (const [place, expected] of pairs) require(trimmedField(record, place) === expected.trim(), 'N_BATCH_PAIR', place, expected)
-  batch.totals.compare('N_B', batch.advice ? { ...BATCH_CONTROL, ...ADV_BATCH_CONTROL } : BATCH_CONTROL, record, require)
 }
 
 /** Reads and checks a record of type 1. The creation date is YYYY-MM-DD, the time HHMM; null when invalid. */
@@ -245,6 +146,74 @@ const MAX_TRACES = 1_000_000
 
 /** Records that may come next: the file header; a batch or the file control; entries; addenda or entries; skipped records; filler. */
 type Phase = 'start' | 'file' | 'batch' | 'entry' | 'skipping' | 'done'
+
+const LF = 10
+const CR = 13
+const TWO_RECORDS = 2 * RECORD_CHARS
+
+/**
+ * Splits text into records: at LF, CRLF or CR, and after every 94 characters in a line of two records or more, as in files without line
+ * ends. A line of any other length is emitted whole. The result does not depend on how the text was cut into chunks, and at most two
+ * records are buffered.
+ */
+function lineSplitter(emit: (text: string, line: number) => void): { write(text: string): void; end(): void } {
+  let buffered = ''
+  /** The current line is longer than two records and emitted in slices. */
+  let unbroken = false
+  let after_cr = false
+  let line = 0
+
+  function endLine(rest: string): void {
+    if (!unbroken && rest.length === TWO_RECORDS) {
+      emit(rest.slice(0, RECORD_CHARS), ++line)
+      emit(rest.slice(RECORD_CHARS), ++line)
+    } else if (!unbroken || rest !== '') emit(rest, ++line)
+    unbroken = false
+  }
+
+  /** Emits slices of a line longer than a record. Returns the start of the remaining text. */
+  function slice(text: string, start: number, at: number): number {
+    const chars = at - start
+    if (unbroken && chars === RECORD_CHARS) {
+      emit(text.slice(start, at), ++line)
+      return at
+    }
+    if (unbroken || chars < TWO_RECORDS) return start
+    unbroken = true
+    emit(text.slice(start, start + RECORD_CHARS), ++line)
+    emit(text.slice(start + RECORD_CHARS, at), ++line)
+    return at
+  }
+
+  function write(chunk: string): void {
+    if (chunk === '') return
+    let at = buffered.length
+    let start = 0
+    const text = buffered + chunk
+    if (after_cr && text.charCodeAt(0) === LF) start = ++at
+    after_cr = false
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code !== LF && code !== CR) {
+        start = slice(text, start, at)
+        continue
+      }
+      endLine(text.slice(start, at))
+      start = at + 1
+      if (code !== CR) continue
+      if (start === text.length) after_cr = true
+      else if (text.charCodeAt(start) === LF) start = ++at + 1
+    }
+    buffered = text.slice(start)
+  }
+
+  function end(): void {
+    if (buffered !== '') endLine(buffered)
+    buffered = ''
+  }
+
+  return { write, end }
+}
 
 /**
  * Reads an ACH file (Nacha Operating Rules, appendices one to four, 2026) in chunks of any size and checks it against `NACHA_RULES`. Lines
@@ -358,7 +327,7 @@ class Reader {
     if (this.#phase === 'start') this.#disorder(line, '5', 'a file header first')
     if (this.#batch !== null) this.#disorder(line, '5', 'the control of the batch before')
     this.#closeBatch()
-    this.#batch = openBatch(record, line, this.#last_batch_number, this.#findings)
+    this.#batch = new Batch(record, line, this.#last_batch_number, this.#findings)
     this.#last_batch_number = this.#batch.shared.batch_number
     this.#batches++
     this.#advices ||= this.#batch.advice
@@ -375,8 +344,7 @@ class Reader {
   #addenda(record: string, line: number): void {
     if (this.#batch === null) return this.#skip(line, '7')
     if (this.#entry === null) return this.#disorder(line, '7', 'an entry before its addenda')
-    addAddenda(this.#entry, this.#batch, record, line, this.#findings)
-    this.#batch.totals.addenda++
+    this.#entry.addAddenda(record, line, this.#findings)
   }
 
   #batchControl(record: string, line: number): void {
@@ -388,7 +356,7 @@ class Reader {
     }
     if (this.#phase === 'batch') this.#empty(line, '8', 'an entry before the batch control')
     this.#closeBatch()
-    checkBatchControl(batch, record, line, this.#findings)
+    batch.checkControl(record, line, this.#findings)
     this.#phase = 'file'
   }
 
@@ -412,22 +380,18 @@ class Reader {
     this.#entry = null
     if (entry === null || batch === null) return
     const { complete } = this.#traces
-    checkEntry(entry, batch, this.#traces, this.#findings)
+    entry.check(this.#traces, this.#findings)
     if (complete && !this.#traces.complete) this.#findings.add('N_TRACE_BOUND', { line: entry.line, place: ENTRY.trace })
-    const { direction, amount_minor } = entry
-    batch.totals.add(entry)
-    if (direction === 'credit') batch.has_credits = true
-    if (direction === 'debit') batch.has_debits = true
-    if (direction === 'credit' && (amount_minor ?? 0n) > batch.max_credit_minor) batch.max_credit_minor = amount_minor ?? 0n
+    batch.add(entry)
     this.#kinds[entry.kind]++
     if (entry.use === 'prenote') this.#prenotes++
-    this.#onEntry?.(publicEntry(entry, batch))
+    this.#onEntry?.(entry.publicEntry())
   }
 
   #closeBatch(): void {
     this.#closeEntry()
     if (this.#batch === null) return
-    checkWholeBatch(this.#batch, this.#file?.creation_date ?? null, this.#findings)
+    this.#batch.checkWhole(this.#file?.creation_date ?? null, this.#findings)
     this.#totals.addAll(this.#batch.totals)
     this.#batch = null
   }
