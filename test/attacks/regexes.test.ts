@@ -14,7 +14,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'surfaces/pages/components/pay-panel.ts': { '^.*T(': 'a time that the service wrote', '\\.?0+$': 'digits of a price' },
   'surfaces/pages/browser-modules.ts': { '^((?:import': 'our own source' },
   'service/catalogue/answer-view.ts': { '^(?:standard': 'names of members that the tools define' },
-  'pure/documents/markdown/open-elements.ts': { '\\/\\*': 'it takes all to the end, so that no text fails' },
+  'pure/documents/markdown/hidden-elements.ts': { '\\/\\*': 'it takes all to the end, so that no text fails' },
   'pure/documents/json-schema/load.ts': { '^(?:([A-Za-z]': 'each part ends at a character that the next begins with; no text fails' },
   'client/payment.ts': { '0+$': 'six digits' },
   'adapters/chain/json-rpc.ts': {

@@ -71,3 +71,42 @@ export function httpAddress(address: string, base?: string): string | null {
     return null
   }
 }
+
+/** Schemes allowed for links and for images. */
+const SCHEMES = { link: new Set(['http', 'https', 'mailto', 'tel']), image: new Set(['http', 'https']) } as const
+
+/** Invisible characters, which URL readers skip in different ways. */
+const INVISIBLE_CHARACTER = /[\p{C}\p{Z}]/gu
+const CHARACTER_REFERENCE = /&#?[a-z0-9]+;/i
+/** Addresses that need no encoding (most do not). */
+const PLAIN_ADDRESS = /^[!#-;=?-Z_a-z~]*$/
+const ENCODED_CHARACTER = /["<>[\\\]^`{|}\p{C}\p{Z}]/gu
+/** Scheme and host; an IPv6 host has square brackets. */
+const HOST = /^(?:[a-z]+:)?\/\/[\w.:[\]@-]*(?=[/?#]|$)/i
+
+/**
+ * Returns an address that is safe in a Markdown link, percent-encoded where needed; null if it is unsafe.
+ *
+ * The scheme is read as the most lenient reader would: after removing all control, format and space characters, up to the first slash,
+ * question mark or hash. Allowed are http, https, mailto and tel (for images http and https), relative addresses and fragments. An address
+ * that starts with a character reference is rejected, because Markdown readers decode it once more. Rejects when in doubt: a colon in the
+ * first segment of a relative address ends a scheme, as in the URL standard.
+ *
+ * Relative addresses are resolved against `base`, an http(s) address, if there is one; fragments stay as they are.
+ */
+export function safeAddress(raw: string, base: string | null, use: keyof typeof SCHEMES): string | null {
+  if (raw.length > MARKDOWN_BOUNDS.attribute_chars) return null
+  const address = PLAIN_ADDRESS.test(raw) ? raw : raw.replace(/[\t\n\r]/g, '').trim()
+  const beginning = address.replace(INVISIBLE_CHARACTER, '').split(/[/?#]/, 1)[0] ?? ''
+  const colon = beginning.indexOf(':')
+  if (CHARACTER_REFERENCE.test(beginning) || (colon >= 0 && !SCHEMES[use].has(beginning.slice(0, colon).toLowerCase()))) return null
+  if (base === null || colon >= 0 || address.startsWith('#')) return percentEncode(address)
+  const resolved = httpAddress(address, base)
+  return resolved === null ? null : percentEncode(resolved)
+}
+
+function percentEncode(address: string): string {
+  if (PLAIN_ADDRESS.test(address)) return address
+  const host = HOST.exec(address)?.[0] ?? ''
+  return host + address.slice(host.length).replace(ENCODED_CHARACTER, (character) => encodeURIComponent(character.toWellFormed()))
+}

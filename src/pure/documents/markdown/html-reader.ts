@@ -1,3 +1,4 @@
+import { Tokenizer } from 'htmlparser2'
 import {
   type DocumentNode,
   type DroppedCounts,
@@ -5,24 +6,11 @@ import {
   type DocumentStep,
   type TableNode,
   httpAddress,
+  safeAddress,
   MARKDOWN_BOUNDS,
 } from './document-model.ts'
-import {
-  endedByEndTag,
-  endedByStartTag,
-  type ElementEnding,
-  ENDS_FOREIGN_CONTENT,
-  IGNORED_ELEMENTS,
-  type OpenElement,
-  OpenElements,
-  type ElementRole,
-  elementRole,
-  VOID_ELEMENTS,
-  type HtmlAttributes,
-  isHidden,
-  readTags,
-  type TagHandler,
-} from './open-elements.ts'
+import { isHidden } from './hidden-elements.ts'
+import { elementRole, type ElementRole, type OpenElement, OpenElements } from './open-elements.ts'
 
 type TextStep = Extract<DocumentStep, { step: 'text' }>
 
@@ -92,7 +80,23 @@ interface ReadDocument {
 }
 
 const BLOCK: DocumentNode = { kind: 'block' }
+/** The attributes in use, the first one of each name. A value longer than the limit is cut one character beyond it. */
+type HtmlAttributes = ReadonlyMap<string, string>
+
 const NO_ATTRIBUTES: HtmlAttributes = new Map()
+const READ_ATTRIBUTES = new Set(
+  'alt aria-hidden checked class colspan data-src data-srcset hidden href open popover role rowspan src srcset start style type value'.split(
+    ' ',
+  ),
+)
+/** Elements without content or end tag. */
+const VOID_ELEMENTS = new Set(
+  'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr'.split(' '),
+)
+
+/** Elements that exist exactly once or have no content of interest; their tags are ignored. */
+const IGNORED_ELEMENTS = new Set('html head body colgroup'.split(' '))
+
 /** Parts of a table that contain text. */
 const TEXT_PARTS_OF_TABLE = ['td', 'th', 'caption']
 const SPAN_MAX = 1_000
@@ -105,25 +109,78 @@ export function readHtml(html: string, base: string | null): ReadDocument {
   return reader.finish()
 }
 
+/**
+ * Splits HTML into tags and text with character references decoded. Never throws. Uses only the tokenizer of htmlparser2: its parser takes
+ * quadratic time on hostile nesting.
+ */
+function readTags(html: string, handler: HtmlReader): void {
+  let name = ''
+  let attributes: Map<string, string> | null = null
+  let attribute: string | null = null
+  let value = ''
+  const opened = (self_closing: boolean) => {
+    const found = attributes ?? NO_ATTRIBUTES
+    attributes = null
+    handler.start(name, found, self_closing)
+  }
+  /** Interns names, so that later lookups are cheap. */
+  const names = new Map<string, string>()
+  const named = (start: number, end: number) => {
+    const read = html.slice(start, end).toLowerCase()
+    const known = names.get(read)
+    if (known === undefined) names.set(read, read)
+    return known ?? read
+  }
+  const keep = (text: string) => {
+    if (attribute !== null && value.length <= MARKDOWN_BOUNDS.attribute_chars) value += text
+  }
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      ontext: (start, end) => handler.text(html.slice(start, end)),
+      ontextentity: (point) => handler.text(String.fromCodePoint(point)),
+      onopentagname(start, end) {
+        name = named(start, end)
+        attributes = null
+      },
+      onopentagend: () => opened(false),
+      onselfclosingtag: () => opened(true),
+      onclosetag: (start, end) => handler.end(named(start, end)),
+      onattribname(start, end) {
+        const read = end - start > MARKDOWN_BOUNDS.attribute_chars ? '' : html.slice(start, end).toLowerCase()
+        attribute = READ_ATTRIBUTES.has(read) && attributes?.has(read) !== true ? read : null
+        value = ''
+      },
+      onattribdata: (start, end) => keep(html.slice(start, Math.min(end, start + MARKDOWN_BOUNDS.attribute_chars + 1))),
+      onattribentity: (point) => keep(String.fromCodePoint(point)),
+      onattribend() {
+        if (attribute === null) return
+        attributes ??= new Map()
+        attributes.set(attribute, value)
+        attribute = null
+      },
+      oncomment: () => handler.comment(),
+      oncdata(start, end, offset) {
+        if (handler.foreign()) handler.text(html.slice(start, end - offset))
+        else handler.comment()
+      },
+      ondeclaration() {},
+      onprocessinginstruction() {},
+      onend() {},
+      isInForeignContext: () => handler.foreign(),
+    },
+  )
+  tokenizer.write(html)
+  tokenizer.end()
+}
+
 /** Control characters except white space, direction overrides and isolates, tag characters. */
 const INVISIBLE_CHARACTERS = /[[\p{Cc}--[\t\n\f\r]]\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gv
 
 /** Fast pre-check by UTF-16 unit: most texts contain no invisible character. */
 const SUSPICIOUS = /[^\t\n\f\r -~\xa0-\u2029\u202f-\u2065\u206a-\udb3f\udb41-\ufefe\uff00-\uffff]/
 
-/** Schemes allowed for links and for images. */
-const SCHEMES = { link: new Set(['http', 'https', 'mailto', 'tel']), image: new Set(['http', 'https']) } as const
-
-/** Invisible characters, which URL readers skip in different ways. */
-const INVISIBLE_CHARACTER = /[\p{C}\p{Z}]/gu
-const CHARACTER_REFERENCE = /&#?[a-z0-9]+;/i
-/** Addresses that need no encoding (most do not). */
-const PLAIN_ADDRESS = /^[!#-;=?-Z_a-z~]*$/
-const ENCODED_CHARACTER = /["<>[\\\]^`{|}\p{C}\p{Z}]/gu
-/** Scheme and host; an IPv6 host has square brackets. */
-const HOST = /^(?:[a-z]+:)?\/\/[\w.:[\]@-]*(?=[/?#]|$)/i
-
-class HtmlReader implements TagHandler {
+class HtmlReader {
   readonly #open = new OpenElements()
   readonly #steps: DocumentStep[] = []
   readonly #scripts = new ScriptSigns(this.#steps)
@@ -148,6 +205,7 @@ class HtmlReader implements TagHandler {
     this.#base = base
   }
 
+  /** Inside SVG or MathML, where script and title are ordinary elements. */
   foreign(): boolean {
     return this.#open.foreign
   }
@@ -174,7 +232,7 @@ class HtmlReader implements TagHandler {
   }
 
   start(name: string, attributes: HtmlAttributes, self_closing: boolean): void {
-    while (this.#open.foreign && ENDS_FOREIGN_CONTENT.has(name)) this.#closeFrom(this.#open.foreignRoot)
+    for (let at = this.#open.foreignEndedBy(name); at >= 0; at = this.#open.foreignEndedBy(name)) this.#closeFrom(at)
     const in_foreign = this.#open.foreign
     if (!in_foreign) {
       if (IGNORED_ELEMENTS.has(name)) return
@@ -188,7 +246,7 @@ class HtmlReader implements TagHandler {
 
   end(name: string): void {
     if (name === 'br') return this.#void(name, NO_ATTRIBUTES)
-    const ending = endedByEndTag(name, this.#open)
+    const ending = this.#open.endedByEndTag(name)
     if (name === 'p' && ending.kind === 'nothing') this.#emptyParagraph()
     this.#end(ending, name)
   }
@@ -205,7 +263,7 @@ class HtmlReader implements TagHandler {
     return { steps: this.#steps, title: this.#title?.join('') ?? null, dropped: this.#dropped }
   }
 
-  #end(ending: ElementEnding, name: string): void {
+  #end(ending: ReturnType<OpenElements['endedByEndTag']>, name: string): void {
     switch (ending.kind) {
       case 'from':
         return this.#closeFrom(ending.at)
@@ -217,7 +275,7 @@ class HtmlReader implements TagHandler {
 
   /** Ends the elements that this start tag ends. */
   #endBefore(name: string): void {
-    for (let ending = endedByStartTag(name, this.#open); ending.kind !== 'nothing'; ending = endedByStartTag(name, this.#open)) {
+    for (let ending = this.#open.endedByStartTag(name); ending.kind !== 'nothing'; ending = this.#open.endedByStartTag(name)) {
       this.#end(ending, name)
     }
   }
@@ -390,33 +448,6 @@ class HtmlReader implements TagHandler {
     if (given.length > 0 && src === null) this.#dropped.unsafe_links++
     this.#steps.push({ step: 'image', alt, src })
   }
-}
-
-/**
- * Returns an address that is safe in a Markdown link, percent-encoded where needed; null if it is unsafe.
- *
- * The scheme is read as the most lenient reader would: after removing all control, format and space characters, up to the first slash,
- * question mark or hash. Allowed are http, https, mailto and tel (for images http and https), relative addresses and fragments. An address
- * that starts with a character reference is rejected, because Markdown readers decode it once more. Rejects when in doubt: a colon in the
- * first segment of a relative address ends a scheme, as in the URL standard.
- *
- * Relative addresses are resolved against `base`, an http(s) address, if there is one; fragments stay as they are.
- */
-function safeAddress(raw: string, base: string | null, use: keyof typeof SCHEMES): string | null {
-  if (raw.length > MARKDOWN_BOUNDS.attribute_chars) return null
-  const address = PLAIN_ADDRESS.test(raw) ? raw : raw.replace(/[\t\n\r]/g, '').trim()
-  const beginning = address.replace(INVISIBLE_CHARACTER, '').split(/[/?#]/, 1)[0] ?? ''
-  const colon = beginning.indexOf(':')
-  if (CHARACTER_REFERENCE.test(beginning) || (colon >= 0 && !SCHEMES[use].has(beginning.slice(0, colon).toLowerCase()))) return null
-  if (base === null || colon >= 0 || address.startsWith('#')) return percentEncode(address)
-  const resolved = httpAddress(address, base)
-  return resolved === null ? null : percentEncode(resolved)
-}
-
-function percentEncode(address: string): string {
-  if (PLAIN_ADDRESS.test(address)) return address
-  const host = HOST.exec(address)?.[0] ?? ''
-  return host + address.slice(host.length).replace(ENCODED_CHARACTER, (character) => encodeURIComponent(character.toWellFormed()))
 }
 
 /** Removes invisible characters that can hide or disguise text, and counts them. */
