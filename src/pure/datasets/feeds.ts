@@ -1,25 +1,9 @@
 import { isDatasetId } from './datasets.ts'
-import type { DatasetDefinition, FeedCollector, FeedDefinition, FeedDocument } from './definition.ts'
-import {
-  addressesOfEntity,
-  euPublishedAt,
-  mergeAddresses,
-  namesOfEntity,
-  publishedAt,
-  readEuEntry,
-  readUkEntry,
-  readUnEntry,
-  ukPublishedAt,
-  unPublishedAt,
-} from './list-xml.ts'
-import { euNames, ofacNames, ukNames, unNames, type NameRow, ofacAddresses, type OfacRow } from './sanctions-lists.ts'
+import type { FeedCollector, FeedDefinition, FeedDocument } from './definition.ts'
+import { LIST_COLLECTORS } from './list-xml.ts'
 import { TABLE_FEEDS } from './table-feeds.ts'
 
 /** Feeds: documents of publishers, read as a stream of elements, and the snapshots that are made of them. */
-
-/** Largest share of entries without a name or an identifier. */
-const UNREAD_SHARE_MAX = 0.01
-const NAMES_NOTE = 'Names, aliases, countries and dates of birth of each entry; everything else of the document is left out.'
 
 export const FEEDS = {
   ofac_sdn: {
@@ -32,7 +16,7 @@ export const FEEDS = {
     // The file of 2026 has about 120 MB.
     bytes_max: 400_000_000,
     optional: false,
-    collect: collectOfac,
+    collect: LIST_COLLECTORS.ofac_names,
   },
   un_consolidated: {
     url: 'https://scsanctions.un.org/resources/xml/en/consolidated.xml',
@@ -44,7 +28,7 @@ export const FEEDS = {
     // 2 MB in 2026.
     bytes_max: 40_000_000,
     optional: true,
-    collect: () => collectNames(unNames, 'United Nations Security Council: consolidated list, XML', readUnEntry, unPublishedAt),
+    collect: LIST_COLLECTORS.un_names,
   },
   eu_consolidated: {
     // The address of the publisher contains a token, so the document comes from a mirror or an import.
@@ -57,7 +41,7 @@ export const FEEDS = {
     // 25 MB in 2026.
     bytes_max: 200_000_000,
     optional: true,
-    collect: () => collectNames(euNames, 'European Commission: consolidated financial sanctions file 1.1', readEuEntry, euPublishedAt),
+    collect: LIST_COLLECTORS.eu_names,
   },
   uk_sanctions: {
     url: 'https://sanctionslist.fcdo.gov.uk/docs/UK-Sanctions-List.xml',
@@ -69,7 +53,7 @@ export const FEEDS = {
     // 22 MB in 2026.
     bytes_max: 200_000_000,
     optional: true,
-    collect: () => collectNames(ukNames, 'FCDO: UK sanctions list, XML', readUkEntry, ukPublishedAt),
+    collect: LIST_COLLECTORS.uk_names,
   },
   ...TABLE_FEEDS,
 } as const satisfies Record<string, FeedDefinition>
@@ -86,59 +70,6 @@ export function refreshAdvice(id: string): string {
 export type FeedName = keyof typeof FEEDS
 
 export const FEED_NAMES = Object.keys(FEEDS) as FeedName[]
-
-function collectOfac(): FeedCollector {
-  const addresses: OfacRow[] = []
-  const names = collectNames(ofacNames, 'US Treasury, OFAC Sanctions List Service: SDN_ENHANCED.XML', namesOfEntity, publishedAt)
-  return {
-    element(xml, file) {
-      addresses.push(...addressesOfEntity(xml))
-      names.element(xml, file)
-    },
-    finish(head, retrieved_at, heads) {
-      const published_at = publishedAt(head)
-      if (published_at === null) return 'The document does not state its date; expected <dataAsOf>YYYY-MM-DD… before the first entity.'
-      const rows = mergeAddresses(addresses)
-      const snapshot = {
-        schema: ofacAddresses.schema,
-        source: 'US Treasury, OFAC Sanctions List Service: SDN_ENHANCED.XML',
-        source_version: `SDN list as of ${published_at}`,
-        published_at,
-        retrieved_at,
-        count: rows.length,
-        rows,
-      }
-      const found = names.finish(head, retrieved_at, heads)
-      return typeof found === 'string' ? found : [{ dataset: ofacAddresses.id, snapshot }, ...found]
-    },
-  }
-}
-
-function collectNames(
-  { id, schema }: Pick<DatasetDefinition<NameRow>, 'id' | 'schema'>,
-  source: string,
-  read: (xml: string) => NameRow | null,
-  dateOf: (head: string) => string | null,
-): FeedCollector {
-  const rows: NameRow[] = []
-  let unread = 0
-  return {
-    element(xml) {
-      const row = read(xml)
-      if (row === null) unread++
-      else rows.push(row)
-    },
-    finish(head, retrieved_at) {
-      const published_at = dateOf(head)
-      if (published_at === null) return 'The document does not state its date before the first entry.'
-      // A change of the format must not empty a list entry by entry.
-      if (unread > rows.length * UNREAD_SHARE_MAX) return `${unread} entries have no name or no identifier: the format may have changed.`
-      const source_version = `list of ${published_at}`
-      const snapshot = { schema, source, source_version, published_at, retrieved_at, notes: NAMES_NOTE, count: rows.length, rows }
-      return [{ dataset: id, snapshot }]
-    },
-  }
-}
 
 /** Reads a document in pieces of any size. */
 export interface DocumentParser {

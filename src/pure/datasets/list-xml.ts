@@ -1,4 +1,14 @@
-import { nameRow, type EntryKind, type ListedName, type NameRow, isEvmAddress, type OfacRow } from './sanctions-lists.ts'
+import type { DatasetDefinition, FeedCollector } from './definition.ts'
+import {
+  isEvmAddress,
+  NAME_LISTS,
+  nameRow,
+  ofacAddresses,
+  type ListedName,
+  type NameListId,
+  type NameRow,
+  type OfacRow,
+} from './sanctions-lists.ts'
 
 /**
  * Readers of the documents of sanctions lists, one entry at a time, so that a file of 100 MB is never in memory as a whole: SDN_ENHANCED.XML of OFAC's
@@ -96,7 +106,7 @@ function primaryName(entity: string): string {
   return textsOf(primary, 'formattedFullName')[0] ?? ''
 }
 
-const KINDS: Readonly<Record<string, EntryKind>> = {
+const KINDS: Readonly<Record<string, NameRow['kind']>> = {
   Individual: 'person',
   Entity: 'organisation',
   Vessel: 'vessel',
@@ -153,14 +163,14 @@ export function mergeAddresses(rows: readonly OfacRow[]): OfacRow[] {
 }
 
 /** Date of the data as the head of the file states it; null if it does not. */
-export function publishedAt(head: string): string | null {
+function publishedAt(head: string): string | null {
   return /<dataAsOf>(\d{4}-\d{2}-\d{2})/.exec(head)?.[1] ?? null
 }
 
 const UN_NAME_PARTS = ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME', 'FOURTH_NAME']
 
 /** INDIVIDUAL or ENTITY of the UN list. Aliases are `Good`, `Low`, or for entities `a.k.a.` and `f.k.a.`. */
-export function readUnEntry(xml: string): NameRow | null {
+function readUnEntry(xml: string): NameRow | null {
   const person = xml.startsWith('<INDIVIDUAL')
   const prefix = person ? 'INDIVIDUAL' : 'ENTITY'
   const aliases = elementsOf(xml, `${prefix}_ALIAS`).map((alias): ListedName => ({
@@ -192,14 +202,14 @@ export function readUnEntry(xml: string): NameRow | null {
 }
 
 /** Date of the UN list, an attribute of its root. */
-export function unPublishedAt(head: string): string | null {
+function unPublishedAt(head: string): string | null {
   return dayOf(openingAttribute(head, 'CONSOLIDATED_LIST', 'dateGenerated'))
 }
 
-const EU_KINDS: Readonly<Record<string, EntryKind>> = { P: 'person', E: 'organisation' }
+const EU_KINDS: Readonly<Record<string, NameRow['kind']>> = { P: 'person', E: 'organisation' }
 
 /** `sanctionEntity` of the EU list. */
-export function readEuEntry(xml: string): NameRow | null {
+function readEuEntry(xml: string): NameRow | null {
   const attributes = (tag: string, name: string) => elementsIn(xml, tag).map(({ head }) => attributeOf(head, name))
   const names = elementsIn(xml, 'nameAlias').map(({ head }, index): ListedName => {
     const parts = ['firstName', 'middleName', 'lastName'].map((part) => attributeOf(head, part)).filter((part) => part !== '')
@@ -224,15 +234,15 @@ export function readEuEntry(xml: string): NameRow | null {
 }
 
 /** Date of the EU list, an attribute of its root. */
-export function euPublishedAt(head: string): string | null {
+function euPublishedAt(head: string): string | null {
   return dayOf(openingAttribute(head, 'export', 'generationDate'))
 }
 
-const UK_KINDS: Readonly<Record<string, EntryKind>> = { Individual: 'person', Entity: 'organisation', Ship: 'vessel' }
+const UK_KINDS: Readonly<Record<string, NameRow['kind']>> = { Individual: 'person', Entity: 'organisation', Ship: 'vessel' }
 const UK_NAME_PARTS = ['Name1', 'Name2', 'Name3', 'Name4', 'Name5', 'Name6']
 
 /** `Designation` of the UK list: given names are Name1 to Name5, the family name or the name of an entity is Name6. */
-export function readUkEntry(xml: string): NameRow | null {
+function readUkEntry(xml: string): NameRow | null {
   const names = elementsOf(elementsOf(xml, 'Names')[0] ?? '', 'Name').map((name): ListedName => {
     const parts = UK_NAME_PARTS.map((part) => textOf(name, part)).filter((part) => part !== '')
     const weak = /low|weak/i.test(textOf(name, 'AliasStrength'))
@@ -260,7 +270,7 @@ function ukDate(text: string): string {
 }
 
 /** Date of the UK list, an element before the first designation. */
-export function ukPublishedAt(head: string): string | null {
+function ukPublishedAt(head: string): string | null {
   const text = textOf(head, 'DateGenerated')
   const date = ukDate(text.slice(0, 10))
   if (date.length === 10) return date
@@ -270,3 +280,74 @@ export function ukPublishedAt(head: string): string | null {
 function dayOf(time: string): string | null {
   return /^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? null
 }
+
+/** Largest share of entries without a name or an identifier. */
+const UNREAD_SHARE_MAX = 0.01
+const NAMES_NOTE = 'Names, aliases, countries and dates of birth of each entry; everything else of the document is left out.'
+
+function collectOfac(): FeedCollector {
+  const addresses: OfacRow[] = []
+  const names = collectNames(
+    NAME_LISTS.ofac_names,
+    'US Treasury, OFAC Sanctions List Service: SDN_ENHANCED.XML',
+    namesOfEntity,
+    publishedAt,
+  )
+  return {
+    element(xml, file) {
+      addresses.push(...addressesOfEntity(xml))
+      names.element(xml, file)
+    },
+    finish(head, retrieved_at, heads) {
+      const published_at = publishedAt(head)
+      if (published_at === null) return 'The document does not state its date; expected <dataAsOf>YYYY-MM-DD… before the first entity.'
+      const rows = mergeAddresses(addresses)
+      const snapshot = {
+        schema: ofacAddresses.schema,
+        source: 'US Treasury, OFAC Sanctions List Service: SDN_ENHANCED.XML',
+        source_version: `SDN list as of ${published_at}`,
+        published_at,
+        retrieved_at,
+        count: rows.length,
+        rows,
+      }
+      const found = names.finish(head, retrieved_at, heads)
+      return typeof found === 'string' ? found : [{ dataset: ofacAddresses.id, snapshot }, ...found]
+    },
+  }
+}
+
+function collectNames(
+  { id, schema }: Pick<DatasetDefinition<NameRow>, 'id' | 'schema'>,
+  source: string,
+  read: (xml: string) => NameRow | null,
+  dateOf: (head: string) => string | null,
+): FeedCollector {
+  const rows: NameRow[] = []
+  let unread = 0
+  return {
+    element(xml) {
+      const row = read(xml)
+      if (row === null) unread++
+      else rows.push(row)
+    },
+    finish(head, retrieved_at) {
+      const published_at = dateOf(head)
+      if (published_at === null) return 'The document does not state its date before the first entry.'
+      // A change of the format must not empty a list entry by entry.
+      if (unread > rows.length * UNREAD_SHARE_MAX) return `${unread} entries have no name or no identifier: the format may have changed.`
+      const source_version = `list of ${published_at}`
+      const snapshot = { schema, source, source_version, published_at, retrieved_at, notes: NAMES_NOTE, count: rows.length, rows }
+      return [{ dataset: id, snapshot }]
+    },
+  }
+}
+
+/** Collectors of the lists, by the dataset of their names; that of OFAC makes the dataset of addresses too. */
+export const LIST_COLLECTORS = {
+  ofac_names: collectOfac,
+  un_names: () => collectNames(NAME_LISTS.un_names, 'United Nations Security Council: consolidated list, XML', readUnEntry, unPublishedAt),
+  eu_names: () =>
+    collectNames(NAME_LISTS.eu_names, 'European Commission: consolidated financial sanctions file 1.1', readEuEntry, euPublishedAt),
+  uk_names: () => collectNames(NAME_LISTS.uk_names, 'FCDO: UK sanctions list, XML', readUkEntry, ukPublishedAt),
+} satisfies Record<NameListId, () => FeedCollector>

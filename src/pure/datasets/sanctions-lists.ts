@@ -4,11 +4,11 @@ import type { DatasetDefinition } from './definition.ts'
 /** Datasets of sanctions lists: names, one row for each entry of a publisher's list, and addresses of chains. */
 
 const ENTRY_KINDS = ['person', 'organisation', 'vessel', 'aircraft', 'unknown'] as const
-export type EntryKind = (typeof ENTRY_KINDS)[number]
+type EntryKind = (typeof ENTRY_KINDS)[number]
 
 /** `weak` is an alias that the publisher marks as of low quality: a nickname, or a name that is common. */
 const NAME_STRENGTHS = ['primary', 'strong', 'weak'] as const
-export type NameStrength = (typeof NAME_STRENGTHS)[number]
+type NameStrength = (typeof NAME_STRENGTHS)[number]
 
 export interface ListedName {
   /** As the publisher writes it, in any script. */
@@ -77,7 +77,7 @@ function listOfNames(facts: ListFacts): DatasetDefinition<NameRow> {
  * The SDN list had 19,202 entries in 2026. Entries 36 and 306 (Cuba, since 1986) and 27307 (Lazarus Group, since 2019) are on each list; a
  * document without them is not this list.
  */
-export const ofacNames = listOfNames({
+const ofacNames = listOfNames({
   id: 'ofac_names',
   source_urls: ['https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ENHANCED.XML'],
   licence: 'Public domain (work of the US government, 17 U.S.C. § 105)',
@@ -87,7 +87,7 @@ export const ofacNames = listOfNames({
 })
 
 /** 1,003 entries on 2026-02-27. Al-Qaida and the Haji Khairullah money exchange are the sentinels. */
-export const unNames = listOfNames({
+const unNames = listOfNames({
   id: 'un_names',
   source_urls: ['https://scsanctions.un.org/resources/xml/en/consolidated.xml'],
   licence: 'Terms of use of un.org: copies for own use; not redistributed with releases',
@@ -97,7 +97,7 @@ export const unNames = listOfNames({
 })
 
 /** 6,234 entries in 2026. Not tried on a real file; the document is behind a URL with a token, so it comes from a mirror or an import. */
-export const euNames = listOfNames({
+const euNames = listOfNames({
   id: 'eu_names',
   source_urls: ['https://data.europa.eu/data/datasets/consolidated-list-of-persons-groups-and-entities-subject-to-eu-financial-sanctions'],
   licence: 'Commission Decision 2011/833/EU (reuse with source)',
@@ -107,7 +107,7 @@ export const euNames = listOfNames({
 })
 
 /** 6,315 entries on 2026-07-31, the first of which is AFG0001. Not tried on a real file. */
-export const ukNames = listOfNames({
+const ukNames = listOfNames({
   id: 'uk_names',
   source_urls: ['https://sanctionslist.fcdo.gov.uk/docs/UK-Sanctions-List.xml'],
   licence: 'Open Government Licence v3.0',
