@@ -1,34 +1,11 @@
-import { englishNames, foldName } from '../checks/place-names.ts'
-import {
-  type ListedName,
-  type NameRow,
-  type NameListId,
-  type EntryKind,
-  type NameStrength,
-  NAME_LIST_TITLES,
-} from '../datasets/sanctions-lists.ts'
-import { once } from '../once.ts'
+import type { ListedName, NameListId, NameRow } from '../datasets/sanctions-lists.ts'
 import { readName, type NameWord } from './name-words.ts'
 import { Dictionary, foldWord, wordSimilarity, type FoldedWord, type Likeness } from './similarity.ts'
-
-/** Page of an entry at its publisher; of the list where entries have none. */
-function entryLink(list: NameListId, id: string): string {
-  switch (list) {
-    case 'ofac_names':
-      return `https://sanctionssearch.ofac.treas.gov/Details.aspx?id=${encodeURIComponent(id)}`
-    case 'un_names':
-      return 'https://main.un.org/securitycouncil/en/content/un-sc-consolidated-list'
-    case 'eu_names':
-      return 'https://webgate.ec.europa.eu/fsd/fsf'
-    case 'uk_names':
-      return 'https://www.gov.uk/government/publications/the-uk-sanctions-list'
-  }
-}
 
 /** Index of the names of one list, and the search in it: the last part of the published algorithm of docs/name-screening.md. */
 
 /** Least score of a possible match, 0 to 100. */
-const SCORE_MIN = 85
+export const SCORE_MIN = 85
 /** Points that a weak alias loses. */
 const WEAK_ALIAS = 5
 /** Share of the shorter name in the score, in hundredths; the rest is the longer one's. */
@@ -48,7 +25,7 @@ interface WordMatch {
   score: number
 }
 
-interface NameMatch {
+export interface NameMatch {
   row: NameRow
   name: ListedName
   /** 0 to 100. */
@@ -303,27 +280,6 @@ function enoughWords(
   return longer.length === 0 || (strength !== 'weak' && longer.every(({ common, kind }) => common || kind === 'initial'))
 }
 
-/** Screening of a name against lists: possible matches with their explanation. It never says that a person or an organisation is on a list. */
-
-/** Version of the algorithm of docs/name-screening.md, with its tables. */
-export const NAME_SCREENING = 'NSA-1'
-
-/** Points that a match loses if the date of birth, or the country, is another. An equal name stays a possible match. */
-const BIRTH_DIFFERS = 10
-const COUNTRY_DIFFERS = 3
-/** Dates of birth of lists are often estimates: this many years apart they do not differ. */
-const BIRTH_YEARS_APART = 2
-/** Matches that an answer contains. */
-const NAME_MATCHES_MAX = 10
-
-export interface NameQuery {
-  name: string
-  /** Alpha-2 code; null if it was not given. */
-  country: string | null
-  /** YYYY or YYYY-MM-DD; null if it was not given. */
-  birth_date: string | null
-}
-
 /** A list of names with its facts. The index is built on first use. */
 export interface NameList {
   id: NameListId
@@ -332,94 +288,6 @@ export interface NameList {
   /** SHA-256 of the canonical text of the list. */
   sha256: string
   index(): Promise<NameIndex>
-}
-
-/** `unknown` if the list does not state it; null if it was not given. */
-type Agreement = 'agrees' | 'differs' | 'unknown' | null
-
-export interface NameCandidate {
-  list: NameListId
-  list_title: string
-  entry: string
-  link: string
-  kind: EntryKind
-  /** As the publisher writes it. */
-  name: string
-  strength: NameStrength
-  /** 85 to 100 before the deductions for country and date of birth. */
-  score: number
-  words: WordMatch[]
-  given_alone: string[]
-  listed_alone: string[]
-  country: Agreement
-  birth_date: Agreement
-  programmes: string[]
-}
-
-interface NameResult {
-  /** Possible matches before the list is cut to `NAME_MATCHES_MAX`. */
-  total: number
-  candidates: NameCandidate[]
-}
-
-/** Possible matches on all lists, best first. Errs towards a match. */
-export async function screenName(lists: readonly NameList[], query: NameQuery): Promise<NameResult> {
-  const found: NameCandidate[] = []
-  for (const { id, index } of lists) {
-    for (const match of (await index()).search(query.name)) {
-      const candidate = candidateOf(id, match, query)
-      if (candidate.score >= SCORE_MIN) found.push(candidate)
-    }
-  }
-  // The sort is stable: equal scores stay in the order of the lists.
-  found.sort((one, other) => other.score - one.score)
-  return { total: found.length, candidates: found.slice(0, NAME_MATCHES_MAX) }
-}
-
-function candidateOf(list: NameListId, match: NameMatch, query: NameQuery): NameCandidate {
-  const { row, name, words, given_alone, listed_alone } = match
-  const country = query.country === null ? null : countryAgreement(row, query.country)
-  const birth_date = query.birth_date === null ? null : birthAgreement(row, query.birth_date)
-  const lost = (birth_date === 'differs' ? BIRTH_DIFFERS : 0) + (country === 'differs' ? COUNTRY_DIFFERS : 0)
-  return {
-    list,
-    list_title: NAME_LIST_TITLES[list],
-    entry: row.id,
-    link: entryLink(list, row.id),
-    kind: row.kind,
-    name: name.text,
-    strength: name.strength,
-    score: match.score - lost,
-    words,
-    given_alone,
-    listed_alone,
-    country,
-    birth_date,
-    programmes: row.programmes,
-  }
-}
-
-const countries = once(englishNames)
-
-/** Alpha-2 code of a country by its code or English name; null if it is none, or could be two. */
-function readCountry(text: string): string | null {
-  return countries().get(foldName(text)) || null
-}
-
-function countryAgreement({ countries: listed }: NameRow, country: string): Agreement {
-  const codes = listed.map(readCountry).filter((code) => code !== null)
-  if (codes.length === 0) return 'unknown'
-  return codes.includes(country) ? 'agrees' : 'differs'
-}
-
-function birthAgreement({ births }: NameRow, birth_date: string): Agreement {
-  if (births.length === 0) return 'unknown'
-  const year = Number(birth_date.slice(0, 4))
-  const near = births.some((birth) => {
-    const [from = 0, to = from] = birth.split('/').map((text) => Number(text.slice(0, 4)))
-    return year >= from - BIRTH_YEARS_APART && year <= to + BIRTH_YEARS_APART
-  })
-  return near ? 'agrees' : 'differs'
 }
 
 /** Does work in slices, with a pause after each, so that other work continues. */
