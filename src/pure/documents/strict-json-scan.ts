@@ -3,25 +3,31 @@
  * the engine's parser and runs only when the fast reader has a doubt. It reads the text again from its start and reuses nothing from the first
  * reading.
  */
-export interface JsonScan {
-  /** Parsed value with unsafe numbers as text; undefined if every reader has a fault. */
-  value: unknown
-  /** First fault of each reader, in the given order; null if the reader accepts the value. */
-  faults: readonly (ScanFault | null)[]
-}
 
 interface ScanFault {
   code: StrictJsonCode
   position: number
 }
 
-/** Reads the text until every reader has a fault. Time and memory are linear in its length; the largest `depth` bounds the stack. */
-export function scanJson(text: string, readers: readonly StrictJsonReader[]): JsonScan {
+/**
+ * Reads the text until every reader has a fault, and returns the result of each by its index. Unsafe numbers are text in the value. Time and
+ * memory are linear in the length of the text; the largest `depth` bounds the stack.
+ */
+export function scanJson(text: string, readers: readonly StrictJsonReader[]): (index: number) => StrictJson {
   const scan = new JsonScanner(text, readers)
+  const value = documentOf(scan)
+  return (index) => {
+    const [reader, fault] = [readers[index], scan.faults[index] ?? null]
+    return reader === undefined || fault === null ? { ok: true, value } : strictJsonFault(fault, text, reader)
+  }
+}
+
+/** Undefined if every reader has a fault. */
+function documentOf(scan: JsonScanner): unknown {
   try {
-    return { value: scan.document(), faults: scan.faults }
+    return scan.document()
   } catch (stop) {
-    if (stop instanceof Stop) return { value: undefined, faults: scan.faults }
+    if (stop instanceof Stop) return undefined
     throw stop
   }
 }
@@ -301,13 +307,9 @@ export interface StrictJsonBounds {
   nodes: number
 }
 
-export interface StrictJsonOptions {
-  /** `keep_text` returns the literal of an unsafe number as text; `refuse` is the default. */
-  unsafe_numbers?: 'refuse' | 'keep_text'
-}
-
 /** One reader of a text with its limits. */
 export interface StrictJsonReader extends StrictJsonBounds {
+  /** `keep_text` returns the literal of an unsafe number as text. */
   readonly unsafe_numbers: 'refuse' | 'keep_text'
 }
 
@@ -336,7 +338,7 @@ export interface StrictJsonFault {
 
 export type StrictJson = { ok: true; value: unknown } | StrictJsonFault
 
-export function strictJsonFault(code: StrictJsonCode, text: string, position: number, bounds: StrictJsonBounds): StrictJsonFault {
+function strictJsonFault({ code, position }: ScanFault, text: string, bounds: StrictJsonBounds): StrictJsonFault {
   let line = 1
   let line_start = 0
   for (let end = text.indexOf('\n'); end !== -1 && end < position; end = text.indexOf('\n', line_start)) {

@@ -8,20 +8,14 @@
  * The engine's parser does the work; one check of the text and one of its result find what it would wrongly accept. Only when they fail
  * does the exact scanner read the text again to locate and name the fault.
  */
-import {
-  strictJsonFault,
-  type StrictJson,
-  type StrictJsonBounds,
-  type StrictJsonOptions,
-  type StrictJsonReader,
-  isEscaped,
-  isSpace,
-  scanJson,
-  type JsonScan,
-} from './strict-json-scan.ts'
+import { isEscaped, isSpace, scanJson, type StrictJson, type StrictJsonBounds, type StrictJsonReader } from './strict-json-scan.ts'
 
-/** Reads one JSON value. Never throws; time and memory are linear in the length of the text. */
-export function readStrictJson(text: string, bounds: StrictJsonBounds, options: StrictJsonOptions = {}): StrictJson {
+/** Reads one JSON value. Never throws; time and memory are linear in the length of the text. Unsafe numbers are refused by default. */
+export function readStrictJson(
+  text: string,
+  bounds: StrictJsonBounds,
+  options: Partial<Pick<StrictJsonReader, 'unsafe_numbers'>> = {},
+): StrictJson {
   const reader = { depth: bounds.depth, nodes: bounds.nodes, unsafe_numbers: options.unsafe_numbers ?? 'refuse' }
   return readStrictJsonForReaders(text, [reader])(reader)
 }
@@ -32,19 +26,14 @@ export function readStrictJson(text: string, bounds: StrictJsonBounds, options: 
  */
 export function readStrictJsonForReaders(text: string, readers: readonly StrictJsonReader[]): (reader: StrictJsonReader) => StrictJson {
   const proven = parseProven(text, readers)
-  let scan: JsonScan | null = null
+  let scan: ReturnType<typeof scanJson> | null = null
   return (reader) => {
     if (proven !== null && proven.depth <= reader.depth && proven.nodes <= reader.nodes) return { ok: true, value: proven.value }
     const index = readers.findIndex((one) => isSameReader(one, reader))
-    if (index < 0) return resultFor(scanJson(text, [reader]), 0, text, reader)
+    if (index < 0) return scanJson(text, [reader])(0)
     scan ??= scanJson(text, readers)
-    return resultFor(scan, index, text, reader)
+    return scan(index)
   }
-}
-
-function resultFor({ value, faults }: JsonScan, index: number, text: string, reader: StrictJsonReader): StrictJson {
-  const found = faults[index] ?? null
-  return found === null ? { ok: true, value } : strictJsonFault(found.code, text, found.position, reader)
 }
 
 export function isSameReader(a: StrictJsonReader, b: StrictJsonReader): boolean {
