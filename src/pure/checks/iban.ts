@@ -11,7 +11,7 @@ import {
 } from './normalize.ts'
 import { foreignCharacterFindings, checkText } from './check-text.ts'
 import { checkDigits97, inRange97, POWERS97, remainder97, checkCharacters } from './check-digits.ts'
-import { nationalCheck, hasValidNationalCheck, type NationalCheck, nationalRule, type NationalRule } from './national-check.ts'
+import { nationalRule, type NationalCheck } from './national-check.ts'
 import table from '../../../data/iban-registry.json' with { type: 'json' }
 import sepa from '../../../data/sepa-countries.json' with { type: 'json' }
 import { COUNTRIES, PROHIBITED_JURISDICTIONS, sanctionsHint } from './countries.ts'
@@ -74,7 +74,7 @@ function matchesFormat(read: Uint8Array, length: number, format: IbanFormat): bo
     place += kind
   }
   if (sum % 97 !== 1) return false
-  return format.national === null || !format.national.binding || hasValidNationalCheck(format.national, read)
+  return format.national === null || !format.national.binding || format.national.accepts(read)
 }
 
 /**
@@ -148,7 +148,7 @@ function expectedCheck(value: string): string {
 function validateFormed(value: string, format: IbanFormat): Validation<IbanFacts> {
   const expected_check = expectedCheck(value)
   const check = (values[2] ?? 0) * 10 + (values[3] ?? 0)
-  const national = format.national === null ? null : nationalCheck(format.national, values)
+  const national = format.national === null ? null : format.national.check(values)
   const place = { value, start: 2, end: 4 }
   const findings: Finding[] = []
   const warnings: Finding[] = []
@@ -188,7 +188,7 @@ interface IbanFormat {
   parts: readonly IdentifierPart[]
   /** Territories whose accounts carry this country's code. */
   territories: readonly string[]
-  national: NationalRule | null
+  national: ReturnType<typeof nationalRule>
 }
 
 export interface IbanRow {

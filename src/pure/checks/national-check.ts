@@ -15,14 +15,6 @@ interface NationalDigits {
   expected(values: Uint8Array): number
 }
 
-interface NationalRule {
-  /** True where one algorithm applies to every account of the country; a mismatch is then fatal, elsewhere a warning. */
-  binding: boolean
-  digits: readonly NationalDigits[]
-  /** Tests for accounts outside the rule. */
-  exempt?(values: Uint8Array): boolean
-}
-
 export interface NationalCheck {
   digits: string
   expected: string | null
@@ -32,7 +24,40 @@ export interface NationalCheck {
 const BBAN = 4
 const NONE = -1
 
-const rules = (binding: boolean, ...digits: NationalDigits[]): NationalRule => ({ binding, digits })
+/** Rule of a country; its own check digits, found and expected. */
+class NationalRule {
+  /** True where one algorithm applies to every account of the country; a mismatch is then fatal, elsewhere a warning. */
+  readonly binding: boolean
+  readonly #digits: readonly NationalDigits[]
+  readonly #isExempt: ((values: Uint8Array) => boolean) | null
+
+  /** `isExempt` tests for accounts outside the rule. */
+  constructor(binding: boolean, digits: readonly NationalDigits[], isExempt: ((values: Uint8Array) => boolean) | null) {
+    this.binding = binding
+    this.#digits = digits
+    this.#isExempt = isExempt
+  }
+
+  accepts(values: Uint8Array): boolean {
+    if (this.#isExempt?.(values) === true) return true
+    for (const digits of this.#digits) if (digits.expected(values) !== foundCheck(digits, values)) return false
+    return true
+  }
+
+  /** Returns the found and expected digits; null when the rule does not apply to this account. */
+  check(values: Uint8Array): NationalCheck | null {
+    if (this.#isExempt?.(values) === true) return null
+    const expected = this.#digits.map((digits) => digits.expected(values))
+    const known = this.#digits.map((digits, index) => checkCharacters(expected[index] ?? NONE, digits.end - digits.start))
+    return {
+      digits: this.#digits.map((digits) => checkCharacters(foundCheck(digits, values), digits.end - digits.start)).join(''),
+      expected: expected.includes(NONE) ? null : known.join(''),
+      valid: this.accepts(values),
+    }
+  }
+}
+
+const rules = (binding: boolean, ...digits: NationalDigits[]) => new NationalRule(binding, digits, null)
 
 /** Sum of weight times value, the weights repeating. */
 function cyclicSum(values: Uint8Array, start: number, end: number, weights: readonly number[]): number {
@@ -152,13 +177,14 @@ const RULES: Readonly<Record<string, NationalRule>> = {
   MC: rules(true, ribKey(21)),
   ME: rules(true, iso97(16)),
   // The rule is defined for digits; the registry allows letters in accounts.
-  MK: { ...rules(true, iso97(13)), exempt: (values) => hasLetter(values, 13) },
+  MK: new NationalRule(true, [iso97(13)], (values) => hasLetter(values, 13)),
   MR: rules(false, ribKey(21)),
   // With 00 in positions 5 and 6 the digit covers fewer positions (TR201, Norway), so it is not checked.
-  NO: {
-    ...rules(true, complementEleven(0, 10, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2])),
-    exempt: (values) => values[BBAN + 4] === 0 && values[BBAN + 5] === 0,
-  },
+  NO: new NationalRule(
+    true,
+    [complementEleven(0, 10, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2])],
+    (values) => values[BBAN + 4] === 0 && values[BBAN + 5] === 0,
+  ),
   PL: rules(false, complementTen(0, 7, [3, 9, 7, 1])),
   PT: rules(true, iso97(19)),
   RS: rules(true, iso97(16)),
@@ -173,26 +199,6 @@ const RULES: Readonly<Record<string, NationalRule>> = {
 
 export function nationalRule(country: string): NationalRule | null {
   return RULES[country] ?? null
-}
-
-export type { NationalRule }
-
-export function hasValidNationalCheck(rule: NationalRule, values: Uint8Array): boolean {
-  if (rule.exempt?.(values) === true) return true
-  for (const digits of rule.digits) if (digits.expected(values) !== foundCheck(digits, values)) return false
-  return true
-}
-
-/** Returns the found and expected digits; null when the rule does not apply to this account. */
-export function nationalCheck(rule: NationalRule, values: Uint8Array): NationalCheck | null {
-  if (rule.exempt?.(values) === true) return null
-  const expected = rule.digits.map((digits) => digits.expected(values))
-  const known = rule.digits.map((digits, index) => checkCharacters(expected[index] ?? NONE, digits.end - digits.start))
-  return {
-    digits: rule.digits.map((digits) => checkCharacters(foundCheck(digits, values), digits.end - digits.start)).join(''),
-    expected: expected.includes(NONE) ? null : known.join(''),
-    valid: hasValidNationalCheck(rule, values),
-  }
 }
 
 function foundCheck({ start, end }: NationalDigits, values: Uint8Array): number {
