@@ -1,16 +1,142 @@
-import { COUNTRIES } from './countries.ts'
-import {
-  findPlaceMentions,
-  jurisdictions,
-  findPlaceTerm,
-  type Jurisdiction,
-  type PlaceMention,
-  type PlaceTerm,
-  englishNames,
-  foldName,
-  foreignNames,
-  stateCountryAtEnd,
-} from './place-names.ts'
+import { COUNTRIES, PROHIBITED_JURISDICTIONS, type JurisdictionRow } from './countries.ts'
+import { countryByForeignName, countryByName, foldName, stateCountryAtEnd } from './place-names.ts'
+
+/** A row of the table, without the names that are looked for. */
+export type Jurisdiction = Pick<JurisdictionRow, 'code' | 'kind' | 'level' | 'name' | 'programme'>
+
+/**
+ * `name`: means the jurisdiction among other words as well. `other_name`: in another language of Latin script, or an acronym, which streets
+ * and offices have too. `town`: lies in it. `small_town`: lies in it, as a person should confirm.
+ */
+type TermKind = 'name' | 'other_name' | 'town' | 'small_town'
+
+/** A name of the table. */
+interface PlaceTerm {
+  /** Folded. */
+  words: readonly string[]
+  kind: TermKind
+  row: Jurisdiction
+  /** Its spelling in lower case, where without its accents it would be another word; null elsewhere. */
+  exact: string | null
+}
+
+/** Names that without accents are other words: Irã is Iran, Ira is a person. */
+const NEEDS_ACCENT = /[^\p{ASCII}]/u
+const SHORT = 3
+
+function termsOf({ aliases, names_alone, towns, small_towns, ...row }: JurisdictionRow): PlaceTerm[] {
+  const { name } = row
+  const kinds: readonly (readonly [TermKind, readonly string[]])[] = [
+    ['small_town', small_towns],
+    ['town', towns],
+    ['other_name', names_alone],
+    ['name', [...aliases, name, ...(row.kind === 'region' ? [row.code] : [])]],
+  ]
+  return kinds.flatMap(([kind, names]) =>
+    names.map((one): PlaceTerm => {
+      const words = foldName(one).split(' ')
+      const short = words.length === 1 && (words[0]?.length ?? 0) <= SHORT && /^[a-z]+$/.test(words[0] ?? '')
+      return { words, kind, row, exact: short && NEEDS_ACCENT.test(one) ? one.normalize('NFC').toLowerCase() : null }
+    }),
+  )
+}
+
+/** Scripts that write no spaces between words: their names are looked for inside of words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+/** Koreans of China and their prefecture are called 朝鲜族. */
+const NOT_A_PLACE = /朝[鲜鮮]族/g
+/** Korean writes what kind of place it is, and particles, right behind the name. */
+const HANGUL = /[\u1100-\u11ff]/
+const HANGUL_ENDINGS = ['시', '특별시', '직할시', '도', '군', '구역', '의', '에서', '에'].map((ending) => ending.normalize('NFKD'))
+/** The table as it is searched. */
+interface PlaceIndex {
+  rows: readonly JurisdictionRow[]
+  by_code: ReadonlyMap<string, Jurisdiction>
+  /** By the folded name; for a repeated name the last, stronger kind counts. */
+  terms: ReadonlyMap<string, PlaceTerm>
+  /** By their first word, the longest first. */
+  by_first_word: ReadonlyMap<string, readonly PlaceTerm[]>
+  unspaced: readonly PlaceTerm[]
+  hangul: readonly PlaceTerm[]
+}
+
+function placeIndex(rows: readonly JurisdictionRow[]): PlaceIndex {
+  const terms = new Map(rows.flatMap(termsOf).map((term) => [term.words.join(' '), term]))
+  const ofOneWord = (script: RegExp) => [...terms.values()].filter(({ words }) => words.length === 1 && script.test(words[0] ?? ''))
+  return {
+    rows,
+    by_code: new Map(rows.map(({ code, kind, level, name, programme }) => [code, { code, kind, level, name, programme }])),
+    terms,
+    by_first_word: new Map(
+      [...Map.groupBy(terms.values(), ({ words }) => words[0] ?? '')].map(([first, some]) => [
+        first,
+        some.toSorted((one, other) => other.words.length - one.words.length),
+      ]),
+    ),
+    unspaced: ofOneWord(UNSPACED).toSorted((one, other) => (other.words[0]?.length ?? 0) - (one.words[0]?.length ?? 0)),
+    hangul: ofOneWord(HANGUL),
+  }
+}
+
+let searched: PlaceIndex | null = null
+
+/** The snapshot in use, indexed at its first use. */
+export function jurisdictions(): PlaceIndex {
+  const { rows } = PROHIBITED_JURISDICTIONS.view
+  if (searched?.rows !== rows) searched = placeIndex(rows)
+  return searched
+}
+
+/** The term that is the whole text. */
+function findPlaceTerm(text: string): PlaceTerm | null {
+  const term = jurisdictions().terms.get(foldName(text)) ?? null
+  return term !== null && isSpelled(term, text) ? term : null
+}
+
+function isSpelled({ exact }: PlaceTerm, text: string): boolean {
+  return exact === null || text.normalize('NFC').toLowerCase().includes(exact)
+}
+
+/** A term in a list of words: from `start` up to, and without, `end`. */
+interface PlaceMention {
+  term: PlaceTerm
+  start: number
+  end: number
+}
+
+/** The terms in a text, the longest at each place, none over another. `words` are those of the text, folded. */
+function findPlaceMentions(text: string, words: readonly string[]): PlaceMention[] {
+  const found: PlaceMention[] = []
+  for (let start = 0; start < words.length;) {
+    const mention = mentionAt(text, words, start)
+    if (mention === null) start++
+    else {
+      found.push(mention)
+      start = mention.end
+    }
+  }
+  return found
+}
+
+function mentionAt(text: string, words: readonly string[], start: number): PlaceMention | null {
+  const word = words[start] ?? ''
+  for (const term of jurisdictions().by_first_word.get(word) ?? []) {
+    const fits = term.words.every((one, index) => words[start + index] === one)
+    if (fits && isSpelled(term, text)) return { term, start, end: start + term.words.length }
+  }
+  const inside = UNSPACED.test(word) ? unspacedTerm(word) : HANGUL.test(word) ? hangulTerm(word) : null
+  return inside === null ? null : { term: inside, start, end: start + 1 }
+}
+
+function unspacedTerm(word: string): PlaceTerm | null {
+  const plain = word.replace(NOT_A_PLACE, '')
+  return jurisdictions().unspaced.find(({ words }) => plain.includes(words[0] ?? '')) ?? null
+}
+
+function hangulTerm(word: string): PlaceTerm | null {
+  const isTerm = ({ words: [name = ''] }: PlaceTerm) => word.startsWith(name) && HANGUL_ENDINGS.includes(word.slice(name.length))
+  return jurisdictions().hangul.find(isTerm) ?? null
+}
 
 /** A place of the table that a text names. */
 interface ListedPlace extends Jurisdiction {
@@ -213,10 +339,9 @@ function countryAtEnd(text: string): string | null {
   const words = foldName(text)
     .split(' ')
     .filter((word) => !/\d/.test(word))
-  foreign ??= foreignNames()
   for (let count = Math.min(words.length, COUNTRY_WORDS); count > 0; count--) {
     const name = words.slice(-count).join(' ')
-    const code = isCode(name) ? null : countryCodes().get(name) || (foreign.get(name) ?? null)
+    const code = isCode(name) ? null : (countryByName(name) ?? countryByForeignName(name))
     if (code !== null) return code
   }
   return null
@@ -257,21 +382,12 @@ function gravestFirst(places: readonly ListedPlace[]): ListedPlace[] {
   return ordered.filter(({ code }, index) => ordered.findIndex((one) => one.code === code) === index)
 }
 
-/** Built when first asked for: the names of CLDR take a moment to load. */
-let english: ReadonlyMap<string, string> | null = null
-let foreign: ReadonlyMap<string, string> | null = null
-
-function countryCodes(): ReadonlyMap<string, string> {
-  english ??= englishNames()
-  return english
-}
-
 /** The alpha-2 code of a country by code or name; null when it is none, or could be two. Listed countries are known in other languages too. */
 function countryCode(text: string): string | null {
   const subdivision = /^([A-Za-z]{2})-[A-Za-z0-9]{1,3}$/.exec(text)
   const term = findPlaceTerm(text)
   if (term !== null && term.row.kind === 'country' && (term.kind === 'name' || term.kind === 'other_name')) return term.row.code
-  return countryCodes().get(subdivision?.[1]?.toLowerCase() ?? foldName(text)) || null
+  return countryByName(subdivision?.[1]?.toLowerCase() ?? foldName(text))
 }
 
 /**

@@ -5,9 +5,8 @@ import { ofacAddresses, type OfacRow, type NameListId } from '../datasets/sancti
 import { once } from '../once.ts'
 import type { NameList } from '../screening/name-index.ts'
 import { PROHIBITED_JURISDICTIONS, type JurisdictionLevel } from './countries.ts'
-import { jurisdictions, type Jurisdiction } from './place-names.ts'
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
-import { readJurisdiction, cleanText, type JurisdictionReading } from './jurisdictions.ts'
+import { cleanText, type Jurisdiction, jurisdictions, readJurisdiction, type JurisdictionReading } from './jurisdictions.ts'
 
 /** Longest time, in days, for which "not on the list" means anything. */
 export const OFAC_LIST_DAYS = ofacAddresses.limit_days

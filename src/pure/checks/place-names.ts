@@ -1,6 +1,7 @@
-import { COUNTRIES, PROHIBITED_JURISDICTIONS, type JurisdictionRow } from './countries.ts'
+import { once } from '../once.ts'
+import { COUNTRIES } from './countries.ts'
 
-/** Comparison of place names, names of countries and states, and the table of prohibited jurisdictions as it is searched in texts. */
+/** Comparison of place names, and names of countries and states. */
 
 /** Lower case, no accents, one form of each Arabic letter, words only: so that a name can be looked up however it is written. */
 export function foldName(name: string): string {
@@ -77,8 +78,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Names that two countries share. */
 const OF_TWO = ['korea', 'congo', 'virgin islands']
 
-/** Codes and English names of all countries, folded, to alpha-2 codes; '' for a name of two. */
-export function englishNames(): ReadonlyMap<string, string> {
+/** Codes and English names of all countries, folded, to alpha-2 codes; '' for a name of two. Built when first needed: CLDR takes a moment to load. */
+const englishNames = once((): ReadonlyMap<string, string> => {
   const names = new Intl.DisplayNames(['en'], { type: 'region' })
   return new Map([
     ...[...COUNTRIES.values()].flatMap(({ alpha2, alpha3, name }) => [
@@ -92,19 +93,30 @@ export function englishNames(): ReadonlyMap<string, string> {
     ...OF_TWO.map((name) => [name, ''] as const),
     ...Object.entries(ALIASES),
   ])
+})
+
+/** Alpha-2 code of a country by its folded code or English name; null if it is none, or could be two. */
+export function countryByName(name: string): string | null {
+  return englishNames().get(name) || null
 }
 
 /** Languages in which addresses name their country. */
 const LANGUAGES = ['de', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'ru', 'tr', 'uk', 'ja', 'ko', 'zh', 'ar', 'fa']
 
 /** Names of all countries in other languages, folded, to alpha-2 codes. */
-export function foreignNames(): ReadonlyMap<string, string> {
-  return new Map(
-    LANGUAGES.flatMap((language) => {
-      const names = new Intl.DisplayNames([language], { type: 'region' })
-      return [...COUNTRIES.keys()].map((code) => [foldName(names.of(code) ?? code), code] as const)
-    }),
-  )
+const foreignNames = once(
+  (): ReadonlyMap<string, string> =>
+    new Map(
+      LANGUAGES.flatMap((language) => {
+        const names = new Intl.DisplayNames([language], { type: 'region' })
+        return [...COUNTRIES.keys()].map((code) => [foldName(names.of(code) ?? code), code] as const)
+      }),
+    ),
+)
+
+/** Alpha-2 code of a country by its folded name in one of these languages, but English; null if it is none. */
+export function countryByForeignName(name: string): string | null {
+  return foreignNames().get(name) ?? null
 }
 
 /** States and territories of the United States, and provinces of Canada. */
@@ -147,143 +159,4 @@ export function stateCountryAtEnd(part: string): string | null {
     if (found !== undefined) return found
   }
   return null
-}
-
-/** The table of jurisdictions as it is looked for in texts. */
-
-/** A row of the table, without the names that are looked for. */
-export type Jurisdiction = Pick<JurisdictionRow, 'code' | 'kind' | 'level' | 'name' | 'programme'>
-
-/**
- * `name`: means the jurisdiction among other words as well. `other_name`: in another language of Latin script, or an acronym, which streets
- * and offices have too. `town`: lies in it. `small_town`: lies in it, as a person should confirm.
- */
-type TermKind = 'name' | 'other_name' | 'town' | 'small_town'
-
-/** A name of the table. */
-export interface PlaceTerm {
-  /** Folded. */
-  words: readonly string[]
-  kind: TermKind
-  row: Jurisdiction
-  /** Its spelling in lower case, where without its accents it would be another word; null elsewhere. */
-  exact: string | null
-}
-
-/** Names that without accents are other words: Irã is Iran, Ira is a person. */
-const NEEDS_ACCENT = /[^\p{ASCII}]/u
-const SHORT = 3
-
-function termsOf({ aliases, names_alone, towns, small_towns, ...row }: JurisdictionRow): PlaceTerm[] {
-  const { name } = row
-  const kinds: readonly (readonly [TermKind, readonly string[]])[] = [
-    ['small_town', small_towns],
-    ['town', towns],
-    ['other_name', names_alone],
-    ['name', [...aliases, name, ...(row.kind === 'region' ? [row.code] : [])]],
-  ]
-  return kinds.flatMap(([kind, names]) =>
-    names.map((one): PlaceTerm => {
-      const words = foldName(one).split(' ')
-      const short = words.length === 1 && (words[0]?.length ?? 0) <= SHORT && /^[a-z]+$/.test(words[0] ?? '')
-      return { words, kind, row, exact: short && NEEDS_ACCENT.test(one) ? one.normalize('NFC').toLowerCase() : null }
-    }),
-  )
-}
-
-/** Scripts that write no spaces between words: their names are looked for inside of words. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-/** Koreans of China and their prefecture are called 朝鲜族. */
-const NOT_A_PLACE = /朝[鲜鮮]族/g
-/** Korean writes what kind of place it is, and particles, right behind the name. */
-const HANGUL = /[\u1100-\u11ff]/
-const HANGUL_ENDINGS = ['시', '특별시', '직할시', '도', '군', '구역', '의', '에서', '에'].map((ending) => ending.normalize('NFKD'))
-/** The table as it is searched. */
-interface PlaceIndex {
-  rows: readonly JurisdictionRow[]
-  by_code: ReadonlyMap<string, Jurisdiction>
-  /** By the folded name; for a repeated name the last, stronger kind counts. */
-  terms: ReadonlyMap<string, PlaceTerm>
-  /** By their first word, the longest first. */
-  by_first_word: ReadonlyMap<string, readonly PlaceTerm[]>
-  unspaced: readonly PlaceTerm[]
-  hangul: readonly PlaceTerm[]
-}
-
-function placeIndex(rows: readonly JurisdictionRow[]): PlaceIndex {
-  const terms = new Map(rows.flatMap(termsOf).map((term) => [term.words.join(' '), term]))
-  const ofOneWord = (script: RegExp) => [...terms.values()].filter(({ words }) => words.length === 1 && script.test(words[0] ?? ''))
-  return {
-    rows,
-    by_code: new Map(rows.map(({ code, kind, level, name, programme }) => [code, { code, kind, level, name, programme }])),
-    terms,
-    by_first_word: new Map(
-      [...Map.groupBy(terms.values(), ({ words }) => words[0] ?? '')].map(([first, some]) => [
-        first,
-        some.toSorted((one, other) => other.words.length - one.words.length),
-      ]),
-    ),
-    unspaced: ofOneWord(UNSPACED).toSorted((one, other) => (other.words[0]?.length ?? 0) - (one.words[0]?.length ?? 0)),
-    hangul: ofOneWord(HANGUL),
-  }
-}
-
-let searched: PlaceIndex | null = null
-
-/** The snapshot in use, indexed at its first use. */
-export function jurisdictions(): PlaceIndex {
-  const { rows } = PROHIBITED_JURISDICTIONS.view
-  if (searched?.rows !== rows) searched = placeIndex(rows)
-  return searched
-}
-
-/** The term that is the whole text. */
-export function findPlaceTerm(text: string): PlaceTerm | null {
-  const term = jurisdictions().terms.get(foldName(text)) ?? null
-  return term !== null && isSpelled(term, text) ? term : null
-}
-
-function isSpelled({ exact }: PlaceTerm, text: string): boolean {
-  return exact === null || text.normalize('NFC').toLowerCase().includes(exact)
-}
-
-/** A term in a list of words: from `start` up to, and without, `end`. */
-export interface PlaceMention {
-  term: PlaceTerm
-  start: number
-  end: number
-}
-
-/** The terms in a text, the longest at each place, none over another. `words` are those of the text, folded. */
-export function findPlaceMentions(text: string, words: readonly string[]): PlaceMention[] {
-  const found: PlaceMention[] = []
-  for (let start = 0; start < words.length;) {
-    const mention = mentionAt(text, words, start)
-    if (mention === null) start++
-    else {
-      found.push(mention)
-      start = mention.end
-    }
-  }
-  return found
-}
-
-function mentionAt(text: string, words: readonly string[], start: number): PlaceMention | null {
-  const word = words[start] ?? ''
-  for (const term of jurisdictions().by_first_word.get(word) ?? []) {
-    const fits = term.words.every((one, index) => words[start + index] === one)
-    if (fits && isSpelled(term, text)) return { term, start, end: start + term.words.length }
-  }
-  const inside = UNSPACED.test(word) ? unspacedTerm(word) : HANGUL.test(word) ? hangulTerm(word) : null
-  return inside === null ? null : { term: inside, start, end: start + 1 }
-}
-
-function unspacedTerm(word: string): PlaceTerm | null {
-  const plain = word.replace(NOT_A_PLACE, '')
-  return jurisdictions().unspaced.find(({ words }) => plain.includes(words[0] ?? '')) ?? null
-}
-
-function hangulTerm(word: string): PlaceTerm | null {
-  const isTerm = ({ words: [name = ''] }: PlaceTerm) => word.startsWith(name) && HANGUL_ENDINGS.includes(word.slice(name.length))
-  return jurisdictions().hangul.find(isTerm) ?? null
 }

@@ -1,8 +1,7 @@
-import { englishNames, foldName } from '../checks/place-names.ts'
+import { countryByName, foldName } from '../checks/place-names.ts'
 import { OFAC_LIST_DAYS, ageInDays, type Screening } from '../checks/ofac.ts'
 import { datasetDate } from '../datasets/table.ts'
 import { NAME_LIST_IDS, NAME_LIST_TITLES, type NameListId, type NameRow } from '../datasets/sanctions-lists.ts'
-import { once } from '../once.ts'
 import { SCORE_MIN, type NameList, type NameMatch } from './name-index.ts'
 import { readName } from './name-words.ts'
 
@@ -92,15 +91,8 @@ function candidateOf(list: NameListId, match: NameMatch, query: NameQuery): Name
   }
 }
 
-const countries = once(englishNames)
-
-/** Alpha-2 code of a country by its code or English name; null if it is none, or could be two. */
-function readCountry(text: string): string | null {
-  return countries().get(foldName(text)) || null
-}
-
 function countryAgreement({ countries: listed }: NameRow, country: string): Agreement {
-  const codes = listed.map(readCountry).filter((code) => code !== null)
+  const codes = listed.map((text) => countryByName(foldName(text))).filter((code) => code !== null)
   if (codes.length === 0) return 'unknown'
   return codes.includes(country) ? 'agrees' : 'differs'
 }
