@@ -13,18 +13,18 @@ export type Draft = (typeof DRAFTS)[number]
 
 type Vocabulary = 'core' | 'applicator' | 'unevaluated' | 'validation' | 'meta-data' | 'format' | 'content'
 
-/** Form of a keyword's value. */
-export type KeywordForm = keyof typeof FORMS
-
-export interface Keyword {
+interface Keyword {
   vocabulary: Vocabulary
-  form: KeywordForm
+  /** Form of its value. */
+  form: keyof typeof FORMS
+  /** This draft removed it: schemas under it can still be referenced, and its form is still checked. */
+  retired: boolean
 }
 
 type Table = Readonly<Record<string, Keyword>>
 
-function keywordsWith(vocabulary: Vocabulary, form: KeywordForm, names: string): [string, Keyword][] {
-  return names.split(' ').map((name) => [name, { vocabulary, form }])
+function keywordsWith(vocabulary: Vocabulary, form: Keyword['form'], names: string, retired = false): [string, Keyword][] {
+  return names.split(' ').map((name) => [name, { vocabulary, form, retired }])
 }
 
 const SHARED: [string, Keyword][] = [
@@ -59,6 +59,8 @@ const SINCE_2019: [string, Keyword][] = [
   ...keywordsWith('validation', 'text_set_map', 'dependentRequired'),
   ...keywordsWith('meta-data', 'boolean', 'deprecated'),
   ...keywordsWith('content', 'schema', 'contentSchema'),
+  ...keywordsWith('core', 'schema_map', 'definitions', true),
+  ...keywordsWith('core', 'dependencies', 'dependencies', true),
 ]
 
 const DRAFT_07: [string, Keyword][] = [
@@ -99,13 +101,6 @@ export const KEYWORDS: Readonly<Record<Draft, Table>> = {
   '2020-12': keywordTable(DRAFT_2020_12),
   '2019-09': keywordTable(DRAFT_2019_09),
   'draft-07': keywordTable(DRAFT_07),
-}
-
-/** Keywords that later drafts removed. Schemas under them can still be referenced, and their form is still checked. */
-export const RETIRED: Readonly<Record<Draft, Table>> = {
-  '2020-12': keywordTable([...keywordsWith('core', 'schema_map', 'definitions'), ...keywordsWith('core', 'dependencies', 'dependencies')]),
-  '2019-09': keywordTable([...keywordsWith('core', 'schema_map', 'definitions'), ...keywordsWith('core', 'dependencies', 'dependencies')]),
-  'draft-07': keywordTable([]),
 }
 
 /** Draft and vocabularies by which a schema resource is read. */
@@ -308,8 +303,8 @@ function vocabularyUri(draft: Draft, vocabulary: Vocabulary): string {
   return `https://json-schema.org/draft/${draft}/meta/${vocabularyName(draft, vocabulary)}`
 }
 
-function metaschemaProperties(draft: Draft, takes: (vocabulary: Vocabulary) => boolean, keywords = KEYWORDS): Record<string, unknown> {
-  const rows = Object.entries(keywords[draft]).filter(([, { vocabulary }]) => takes(vocabulary))
+function metaschemaProperties(draft: Draft, takes: (keyword: Keyword) => boolean): Record<string, unknown> {
+  const rows = Object.entries(KEYWORDS[draft]).filter(([, keyword]) => takes(keyword))
   return Object.fromEntries(rows.map(([name, { form }]) => [name, FORMS[form].schema(SELF[draft])]))
 }
 
@@ -323,10 +318,10 @@ function singleMetaschema(draft: Draft): Record<string, unknown> {
 
 function composedMetaschema(draft: Draft): Record<string, unknown> {
   const allOf = VOCABULARIES[draft].map((vocabulary) => ({ $ref: vocabularyUri(draft, vocabulary) }))
-  return { ...metaschemaHead(draft, METASCHEMA_URI[draft]), allOf, properties: metaschemaProperties(draft, () => true, RETIRED) }
+  return { ...metaschemaHead(draft, METASCHEMA_URI[draft]), allOf, properties: metaschemaProperties(draft, ({ retired }) => retired) }
 }
 
 function vocabularyMetaschema(draft: Draft, vocabulary: Vocabulary): Record<string, unknown> {
-  const vocabularies = (one: Vocabulary) => one === vocabulary
-  return { ...metaschemaHead(draft, vocabularyUri(draft, vocabulary)), properties: metaschemaProperties(draft, vocabularies) }
+  const takes = (keyword: Keyword) => keyword.vocabulary === vocabulary && !keyword.retired
+  return { ...metaschemaHead(draft, vocabularyUri(draft, vocabulary)), properties: metaschemaProperties(draft, takes) }
 }

@@ -1,9 +1,11 @@
 import { isObject } from '../../is-object.ts'
-import { type KeywordForm, type Keyword, KEYWORDS, RETIRED, type SchemaDialect, findDialect, findMetaschema, FORMS } from './keywords.ts'
+import { dialectOfDraft, type Draft, findDialect, findMetaschema, FORMS, KEYWORDS, type SchemaDialect } from './keywords.ts'
 import { type JsonRecord, ownMember, printableExcerpt, checkJsonBounds, readPointer } from './json.ts'
+import { compilePattern } from './pattern.ts'
 import {
-  type Budget,
+  Budget,
   type SchemaGap,
+  GAP_CODES,
   type GapCode,
   TICKS,
   type ChildSchemas,
@@ -110,21 +112,16 @@ export interface LoadedSchema {
   budget: Budget
 }
 
-export const SCHEMA_DEPTH = 64
-export const SCHEMA_CHARS = 262_144
+const SCHEMA_DEPTH = 64
+const SCHEMA_CHARS = 262_144
 
 /** Maximum number of listed findings. */
 const LISTED = 20
 /** Maximum number of listed annotation keywords. */
 const ANNOTATIONS = 50
 
-export function newLoad(documents: Readonly<Record<string, unknown>>, budget: Budget): LoadedSchema {
-  const lists = { nodes: [], malformed: [], annotations: new Set<string>() }
-  return { ...lists, resources: new Map(), count: 0, dynamic: false, tracks: false, documents, budget }
-}
-
 /** Reads a document whose size and depth were checked. `uri` is its URI; empty for the caller's own document. */
-export function addDocument(load: LoadedSchema, schema: boolean | JsonRecord, uri: string, dialect: SchemaDialect): SchemaNode {
+function addDocument(load: LoadedSchema, schema: boolean | JsonRecord, uri: string, dialect: SchemaDialect): SchemaNode {
   const found = findOwnDialect(load, schema, dialect)
   const resource = newResource(uri, uri, found.dialect, found.gap)
   const root = addNode(load, schema, resource, null, [])
@@ -234,8 +231,8 @@ function addAnchor(node: SchemaNode, name: unknown): void {
 
 function addKeyword(load: LoadedSchema, node: SchemaNode, name: string, value: unknown): void {
   const { draft, vocabularies } = node.resource.dialect
-  const keyword: Keyword | undefined = KEYWORDS[draft][name] ?? RETIRED[draft][name]
-  const holds = keyword !== undefined && vocabularies.has(keyword.vocabulary) && name in KEYWORDS[draft]
+  const keyword = KEYWORDS[draft][name]
+  const holds = keyword !== undefined && vocabularies.has(keyword.vocabulary) && !keyword.retired
   const decides = holds && !NOTES.has(name) && (keyword.vocabulary === 'core' || !isBareReference(node.schema, node.resource.dialect))
   if (node.resource.document === '' && !decides) noteAnnotation(load, name)
   if (keyword === undefined) return
@@ -250,13 +247,13 @@ function noteAnnotation(load: LoadedSchema, name: string): void {
   if (load.annotations.size < ANNOTATIONS && name !== 'definitions') load.annotations.add(printableExcerpt(name))
 }
 
-function malformedGap(node: SchemaNode, keyword: string, form: KeywordForm): SchemaGap {
+function malformedGap(node: SchemaNode, keyword: string, form: keyof typeof FORMS): SchemaGap {
   const message = `The value of ${keyword} must be ${FORMS[form].description}.`
   return { code: 'schema_malformed', schema_path: schemaPath(node, keyword), keyword, message }
 }
 
 /** Reads the subschemas of a keyword, if its form has any. */
-function addChildren(load: LoadedSchema, node: SchemaNode, name: string, value: unknown, form: KeywordForm): void {
+function addChildren(load: LoadedSchema, node: SchemaNode, name: string, value: unknown, form: keyof typeof FORMS): void {
   const add = (schema: unknown, ...more: string[]) => addNode(load, schema as boolean | JsonRecord, node.resource, node, [name, ...more])
   if (form === 'schema_map' || form === 'dependencies') {
     const inside = isObject(value) ? Object.entries(value).filter(([, schema]) => !Array.isArray(schema)) : []
@@ -268,13 +265,31 @@ function addChildren(load: LoadedSchema, node: SchemaNode, name: string, value: 
 }
 
 /** Schema that a reference points to, and the anchor's name if it was found by one. */
-export interface ReferenceTarget {
+interface ReferenceTarget {
   node: SchemaNode
   anchor: string | null
 }
 
-/** Resolves a reference; null if its target is not available or ambiguous. */
-export function resolveReference(load: LoadedSchema, node: SchemaNode, reference: string): ReferenceTarget | null {
+/** Target of a `$ref`, `$dynamicRef` or `$recursiveRef` by the dynamic scope; null if it is not available or ambiguous. */
+export function resolveTarget(
+  load: LoadedSchema,
+  node: SchemaNode,
+  keyword: string,
+  reference: string,
+): ((scope: DynamicScope) => SchemaNode) | null {
+  const target = resolveReference(load, node, reference)
+  if (target === null) return null
+  switch (keyword) {
+    case '$dynamicRef':
+      return (scope) => dynamicTarget(target, scope)
+    case '$recursiveRef':
+      return (scope) => recursiveTarget(target.node, scope)
+    default:
+      return () => target.node
+  }
+}
+
+function resolveReference(load: LoadedSchema, node: SchemaNode, reference: string): ReferenceTarget | null {
   if (!load.budget.spend(TICKS.load_keyword + (node.resource.uri.length + reference.length) * TICKS.uri_char)) return null
   const { uri, fragment } = splitFragment(resolveUri(node.resource.uri, reference))
   const resource = uri === node.resource.uri ? node.resource : findResource(load, uri, node.resource.dialect)
@@ -336,13 +351,13 @@ function nodeElsewhere(load: LoadedSchema, from: SchemaNode, steps: readonly str
 }
 
 /** 2020-12: the outermost resource in the dynamic scope that has this dynamic anchor. */
-export function dynamicTarget({ node, anchor }: ReferenceTarget, scope: DynamicScope | null): SchemaNode {
+function dynamicTarget({ node, anchor }: ReferenceTarget, scope: DynamicScope | null): SchemaNode {
   if (anchor === null || !node.resource.dynamic_anchors.has(anchor)) return node
   return findOutermost(scope, (resource) => resource.dynamic_anchors.get(anchor) ?? null) ?? node
 }
 
 /** 2019-09: the outermost root in the dynamic scope with `$recursiveAnchor`, if the target has it too. */
-export function recursiveTarget(root: SchemaNode, scope: DynamicScope | null): SchemaNode {
+function recursiveTarget(root: SchemaNode, scope: DynamicScope | null): SchemaNode {
   return isRecursive(root) ? (findOutermost(scope, ({ root: one }) => (one !== null && isRecursive(one) ? one : null)) ?? root) : root
 }
 
@@ -354,4 +369,114 @@ function findOutermost(scope: DynamicScope | null, find: (resource: SchemaResour
   let found: SchemaNode | null = null
   for (let at = scope; at !== null; at = at.outer) found = find(at.resource) ?? found
   return found
+}
+
+export interface SchemaOptions {
+  /** Dialect of a schema without `$schema`; default 2020-12. */
+  draft?: Draft
+  /** Other schemas that may be referenced, by URI without fragment. */
+  documents?: Readonly<Record<string, unknown>>
+  /** Work limit in steps. */
+  steps?: number
+}
+
+/** The dialect applied, and where it was named. */
+export interface DialectUsed {
+  /** Null if the dialect is unknown or the schema could not be read. */
+  draft: Draft | null
+  draft_source: 'schema' | 'input' | 'default'
+}
+
+interface OpenedSchema {
+  load: LoadedSchema
+  /** Null if the schema exceeds a limit or is not a schema. */
+  root: SchemaNode | null
+  used: DialectUsed
+  /** Reasons why the schema cannot be applied. */
+  gaps: SchemaGap[]
+}
+
+/** Default work limit. */
+const STEPS = 2_000_000
+
+/** Reads a schema and its subschemas. */
+export function openSchema(schema: unknown, { draft, documents = {}, steps = STEPS }: SchemaOptions): OpenedSchema {
+  const lists = { nodes: [], malformed: [], annotations: new Set<string>() }
+  const budget = new Budget(steps)
+  const load: LoadedSchema = { ...lists, resources: new Map(), count: 0, dynamic: false, tracks: false, documents, budget }
+  const otherwise = dialectOfDraft(draft ?? '2020-12')
+  const named = isObject(schema) && typeof ownMember(schema, '$schema') === 'string'
+  const draft_source = named ? 'schema' : draft === undefined ? 'default' : 'input'
+  const unread = { load, root: null, used: { draft: named ? null : otherwise.draft, draft_source } } as const
+  const fault = checkJsonBounds(schema, SCHEMA_DEPTH, SCHEMA_CHARS)
+  if (fault !== null) return { ...unread, gaps: [gapOf(`schema_${fault}`)] }
+  if (!isObject(schema) && typeof schema !== 'boolean') return { ...unread, gaps: [gapOf('schema_not_json')] }
+  const root = addDocument(load, schema, '', otherwise)
+  const { dialect, gap } = root.resource
+  if (load.budget.exhausted) return { ...unread, gaps: [gapOf('budget_exceeded')] }
+  if (gap !== null) return { load, root, used: { draft: null, draft_source }, gaps: [gapOf(gap, '/$schema', '$schema')] }
+  return { load, root, used: { draft: dialect.draft, draft_source }, gaps: load.malformed }
+}
+
+export function gapOf(code: GapCode, schema_path = '', keyword: string | null = null): SchemaGap {
+  return { code, schema_path, keyword, message: GAP_CODES[code] }
+}
+
+export interface SchemaCheck extends DialectUsed {
+  /** Every keyword has a value that its draft permits. Null if the dialect is unknown or the schema exceeds a limit. */
+  well_formed: boolean | null
+  /** Keywords with a value that is not permitted; at most 20. */
+  findings: SchemaGap[]
+  /** Parts that a validation could not decide: unresolvable references, unsupported patterns. At most 20. */
+  unsupported: SchemaGap[]
+  /** Keywords without effect on the verdict: annotations such as format, and unknown names. */
+  annotations_only: string[]
+}
+
+/** Checks whether a schema is well-formed and can be applied, without data. Never throws. */
+export function checkSchema(schema: unknown, options: SchemaOptions = {}): SchemaCheck {
+  const { used, load, gaps, root } = openSchema(schema, options)
+  const findings = gaps.filter(({ code }) => code === 'schema_malformed')
+  const others = gaps.filter(({ code }) => code !== 'schema_malformed')
+  const unsupported = others.length > 0 || root === null ? others : findGaps(load)
+  const well_formed = others.length > 0 ? null : findings.length === 0
+  return { ...used, well_formed, findings, unsupported, annotations_only: [...load.annotations] }
+}
+
+/** Unresolvable references and unsupported patterns of every schema in the document. */
+function findGaps(load: LoadedSchema): SchemaGap[] {
+  const found: SchemaGap[] = []
+  // A copy, because resolving a reference may add schemas.
+  for (const node of load.nodes.slice()) {
+    for (const [keyword, code] of [...faultyReferences(load, node), ...faultyPatterns(load, node)]) {
+      if (found.length < LISTED) found.push(gapOf(code, schemaPath(node, keyword), keyword))
+    }
+    if (found.length === LISTED || load.budget.exhausted) break
+  }
+  return load.budget.exhausted ? [...found.slice(0, LISTED - 1), gapOf('budget_exceeded')] : found
+}
+
+type SchemaFault = [keyword: string, code: GapCode]
+
+function faultyReferences(load: LoadedSchema, node: SchemaNode): SchemaFault[] {
+  const { schema } = node
+  const { draft } = node.resource.dialect
+  const keywords = ['$ref', ...(draft === '2020-12' ? ['$dynamicRef'] : []), ...(draft === '2019-09' ? ['$recursiveRef'] : [])]
+  return keywords.flatMap((keyword): SchemaFault[] => {
+    const reference = isObject(schema) ? ownMember(schema, keyword) : undefined
+    return typeof reference === 'string' && resolveTarget(load, node, keyword, reference) === null ? [[keyword, 'ref_unresolvable']] : []
+  })
+}
+
+function faultyPatterns({ budget }: LoadedSchema, { schema }: SchemaNode): SchemaFault[] {
+  if (!isObject(schema)) return []
+  const named = ownMember(schema, 'patternProperties')
+  const sources = [
+    ['pattern', ownMember(schema, 'pattern')],
+    ...Object.keys(isObject(named) ? named : {}).map((one) => ['patternProperties', one]),
+  ]
+  return sources.flatMap(([keyword, source]): SchemaFault[] => {
+    const state = typeof source === 'string' ? (compilePattern(source, budget)?.state ?? 'ready') : 'ready'
+    return state === 'ready' ? [] : [[String(keyword), state === 'broken' ? 'pattern_invalid' : 'pattern_unsupported']]
+  })
 }

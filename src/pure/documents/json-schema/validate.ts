@@ -1,5 +1,5 @@
 import {
-  Budget,
+  type Budget,
   type SchemaGap,
   GAP_CODES,
   type GapCode,
@@ -19,25 +19,12 @@ import {
   type ChildSchemas,
   type KeywordRule,
 } from './schema-model.ts'
-import {
-  type LoadedSchema,
-  isBareReference,
-  dynamicTarget,
-  resolveReference,
-  recursiveTarget,
-  type ReferenceTarget,
-  addDocument,
-  newLoad,
-  SCHEMA_CHARS,
-  SCHEMA_DEPTH,
-} from './load.ts'
+import { type DialectUsed, gapOf, isBareReference, type LoadedSchema, openSchema, resolveTarget, type SchemaOptions } from './load.ts'
 import { checkJsonBounds, ownMember, type JsonRecord } from './json.ts'
-import { KEYWORDS, dialectOfDraft, type Draft } from './keywords.ts'
+import { KEYWORDS } from './keywords.ts'
 import * as applicators from './rules-applicators.ts'
 import * as assertions from './rules-assertions.ts'
 import type { ApplyKeyword } from './rules-assertions.ts'
-import { isObject } from '../../is-object.ts'
-import { compilePattern } from './pattern.ts'
 
 /** One violation of the schema by the data. */
 interface SchemaError {
@@ -278,7 +265,7 @@ function compileRules(load: LoadedSchema, node: SchemaNode, schema: JsonRecord):
   const rules: KeywordRule[] = []
   for (const keyword of names) {
     const row = KEYWORDS[draft][keyword]
-    if (row === undefined || !vocabularies.has(row.vocabulary)) continue
+    if (row === undefined || row.retired || !vocabularies.has(row.vocabulary)) continue
     const apply = compileKeyword(load, node, keyword, ownMember(schema, keyword))
     if (apply !== null) rules.push({ keyword, last: keyword.startsWith('unevaluated'), apply })
   }
@@ -290,11 +277,9 @@ function compileKeyword(load: LoadedSchema, node: SchemaNode, keyword: string, v
   if (children !== undefined) return compileApplicator(node, keyword, children, value)
   switch (keyword) {
     case '$ref':
-      return applyReference(load, node, keyword, value, ({ node: target }) => target)
     case '$dynamicRef':
-      return applyReference(load, node, keyword, value, (target, call) => dynamicTarget(target, call.scope))
     case '$recursiveRef':
-      return applyReference(load, node, keyword, value, ({ node: target }, call) => recursiveTarget(target, call.scope))
+      return applyReference(load, node, keyword, value)
     default:
       return ON_VALUE[keyword]?.(value) ?? assertions.applyBound(keyword, value)
   }
@@ -317,20 +302,12 @@ function applyDependencies(node: SchemaNode, value: unknown): ApplyKeyword {
   return applicators.applyBoth(names, schemas)
 }
 
-function applyReference(
-  load: LoadedSchema,
-  node: SchemaNode,
-  keyword: string,
-  value: unknown,
-  settle: (target: ReferenceTarget, call: SchemaCall) => SchemaNode,
-): ApplyKeyword {
-  const target = typeof value === 'string' ? resolveReference(load, node, value) : null
+function applyReference(load: LoadedSchema, node: SchemaNode, keyword: string, value: unknown): ApplyKeyword {
+  const targetIn = typeof value === 'string' ? resolveTarget(load, node, keyword, value) : null
   return (call) => {
-    if (target === null) {
-      call.evaluated?.addUnknown()
-      return load.budget.exhausted ? null : call.run.reportGap(node, keyword, 'ref_unresolvable')
-    }
-    return applyTarget(load, call, keyword, settle(target, call))
+    if (targetIn !== null) return applyTarget(load, call, keyword, targetIn(call.scope))
+    call.evaluated?.addUnknown()
+    return load.budget.exhausted ? null : call.run.reportGap(node, keyword, 'ref_unresolvable')
   }
 }
 
@@ -361,114 +338,4 @@ function applyTarget(load: LoadedSchema, call: SchemaCall, keyword: string, targ
   active.pop()
   cache?.set(target, outcome)
   return outcome
-}
-
-export interface SchemaOptions {
-  /** Dialect of a schema without `$schema`; default 2020-12. */
-  draft?: Draft
-  /** Other schemas that may be referenced, by URI without fragment. */
-  documents?: Readonly<Record<string, unknown>>
-  /** Work limit in steps. */
-  steps?: number
-}
-
-/** The dialect applied, and where it was named. */
-interface DialectUsed {
-  /** Null if the dialect is unknown or the schema could not be read. */
-  draft: Draft | null
-  draft_source: 'schema' | 'input' | 'default'
-}
-
-interface OpenedSchema {
-  load: LoadedSchema
-  /** Null if the schema exceeds a limit or is not a schema. */
-  root: SchemaNode | null
-  used: DialectUsed
-  /** Reasons why the schema cannot be applied. */
-  gaps: SchemaGap[]
-}
-
-/** Default work limit. */
-const STEPS = 2_000_000
-
-/** Reads a schema and its subschemas. */
-function openSchema(schema: unknown, { draft, documents = {}, steps = STEPS }: SchemaOptions): OpenedSchema {
-  const load = newLoad(documents, new Budget(steps))
-  const otherwise = dialectOfDraft(draft ?? '2020-12')
-  const named = isObject(schema) && typeof ownMember(schema, '$schema') === 'string'
-  const draft_source = named ? 'schema' : draft === undefined ? 'default' : 'input'
-  const unread = { load, root: null, used: { draft: named ? null : otherwise.draft, draft_source } } as const
-  const fault = checkJsonBounds(schema, SCHEMA_DEPTH, SCHEMA_CHARS)
-  if (fault !== null) return { ...unread, gaps: [gapOf(`schema_${fault}`)] }
-  if (!isObject(schema) && typeof schema !== 'boolean') return { ...unread, gaps: [gapOf('schema_not_json')] }
-  const root = addDocument(load, schema, '', otherwise)
-  const { dialect, gap } = root.resource
-  if (load.budget.exhausted) return { ...unread, gaps: [gapOf('budget_exceeded')] }
-  if (gap !== null) return { load, root, used: { draft: null, draft_source }, gaps: [gapOf(gap, '/$schema', '$schema')] }
-  return { load, root, used: { draft: dialect.draft, draft_source }, gaps: load.malformed }
-}
-
-function gapOf(code: GapCode, schema_path = '', keyword: string | null = null): SchemaGap {
-  return { code, schema_path, keyword, message: GAP_CODES[code] }
-}
-
-export interface SchemaCheck extends DialectUsed {
-  /** Every keyword has a value that its draft permits. Null if the dialect is unknown or the schema exceeds a limit. */
-  well_formed: boolean | null
-  /** Keywords with a value that is not permitted; at most 20. */
-  findings: SchemaGap[]
-  /** Parts that a validation could not decide: unresolvable references, unsupported patterns. At most 20. */
-  unsupported: SchemaGap[]
-  /** Keywords without effect on the verdict: annotations such as format, and unknown names. */
-  annotations_only: string[]
-}
-
-const LISTED = 20
-
-/** Checks whether a schema is well-formed and can be applied, without data. Never throws. */
-export function checkSchema(schema: unknown, options: SchemaOptions = {}): SchemaCheck {
-  const { used, load, gaps, root } = openSchema(schema, options)
-  const findings = gaps.filter(({ code }) => code === 'schema_malformed')
-  const others = gaps.filter(({ code }) => code !== 'schema_malformed')
-  const unsupported = others.length > 0 || root === null ? others : findGaps(load)
-  const well_formed = others.length > 0 ? null : findings.length === 0
-  return { ...used, well_formed, findings, unsupported, annotations_only: [...load.annotations] }
-}
-
-/** Unresolvable references and unsupported patterns of every schema in the document. */
-function findGaps(load: LoadedSchema): SchemaGap[] {
-  const found: SchemaGap[] = []
-  // A copy, because resolving a reference may add schemas.
-  for (const node of load.nodes.slice()) {
-    for (const [keyword, code] of [...faultyReferences(load, node), ...faultyPatterns(load, node)]) {
-      if (found.length < LISTED) found.push(gapOf(code, schemaPath(node, keyword), keyword))
-    }
-    if (found.length === LISTED || load.budget.exhausted) break
-  }
-  return load.budget.exhausted ? [...found.slice(0, LISTED - 1), gapOf('budget_exceeded')] : found
-}
-
-type SchemaFault = [keyword: string, code: GapCode]
-
-function faultyReferences(load: LoadedSchema, node: SchemaNode): SchemaFault[] {
-  const { schema } = node
-  const { draft } = node.resource.dialect
-  const keywords = ['$ref', ...(draft === '2020-12' ? ['$dynamicRef'] : []), ...(draft === '2019-09' ? ['$recursiveRef'] : [])]
-  return keywords.flatMap((keyword): SchemaFault[] => {
-    const reference = isObject(schema) ? ownMember(schema, keyword) : undefined
-    return typeof reference === 'string' && resolveReference(load, node, reference) === null ? [[keyword, 'ref_unresolvable']] : []
-  })
-}
-
-function faultyPatterns({ budget }: LoadedSchema, { schema }: SchemaNode): SchemaFault[] {
-  if (!isObject(schema)) return []
-  const named = ownMember(schema, 'patternProperties')
-  const sources = [
-    ['pattern', ownMember(schema, 'pattern')],
-    ...Object.keys(isObject(named) ? named : {}).map((one) => ['patternProperties', one]),
-  ]
-  return sources.flatMap(([keyword, source]): SchemaFault[] => {
-    const state = typeof source === 'string' ? (compilePattern(source, budget)?.state ?? 'ready') : 'ready'
-    return state === 'ready' ? [] : [[String(keyword), state === 'broken' ? 'pattern_invalid' : 'pattern_unsupported']]
-  })
 }

@@ -1,4 +1,5 @@
-import { checkSchema, type SchemaCheck, validateJsonSchema, type SchemaVerdict } from '../../documents/json-schema/validate.ts'
+import { checkSchema, type SchemaCheck } from '../../documents/json-schema/load.ts'
+import { validateJsonSchema, type SchemaVerdict } from '../../documents/json-schema/validate.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import { containsRedaction } from './expect.ts'
 import type { RuleContext } from '../protocol.ts'
