@@ -100,7 +100,7 @@ async function readA2a(parts: LargeReaderParts, read: mcp.MessageRead): Promise<
   const asked = readRequest(message)
   const value = withoutData(message.value)
   if (asked.kind !== 'call') return fromThread(message, { value, asked })
-  const { tool, read: readInput } = asked.ask
+  const { tool, read: readInput } = asked
   return fromThread(message, { value, asked: { kind: 'call', tool }, input: await inputOf(parts, tool, readInput) })
 }
 

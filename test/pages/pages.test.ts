@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { after, before, test } from 'node:test'
 import { assetPath, assets } from '../../src/surfaces/pages/assets.ts'
 import { homePage } from '../../src/surfaces/pages/home.ts'
-import { toolPage } from '../../src/surfaces/pages/tool-page.ts'
+import { toolPage } from '../../src/surfaces/pages/routes.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
 let app: TestApp

@@ -6,15 +6,10 @@ import { limits } from '../../service/limits.ts'
 import { openJsonBody, type JsonRead, type OpenJson } from '../http/body.ts'
 import { readInput, type MessageEnvelope, type Message, type ThreadMessage } from '../json-rpc.ts'
 
-/** Call that a message requests. */
-export interface RequestedCall {
-  /** Tool id as the client wrote it. */
-  tool: string
-  read(bounds: ReadBounds): InputRead
-}
-
 /** Result of reading a message: the requested call, or the reason why none was found with the client's own text, if any. */
-export type MessageRequest = { kind: 'call'; ask: RequestedCall } | { kind: 'unclear'; words: string; fault: string }
+export type MessageRequest =
+  // The tool id is as the client wrote it.
+  { kind: 'call'; tool: string; read(bounds: ReadBounds): InputRead } | { kind: 'unclear'; words: string; fault: string }
 
 const SENDING = new Set(['message/send', 'message/stream', 'SendMessage', 'SendStreamingMessage'])
 
@@ -41,7 +36,7 @@ export function readRequest(message: Message): MessageRequest {
 function requestFromThread(message: ThreadMessage): MessageRequest {
   const { asked } = message
   if (asked?.kind !== 'call') return asked ?? NO_CALL
-  return { kind: 'call', ask: { tool: asked.tool, read: (bounds) => readInput(message, bounds, A2A_ENVELOPE, () => undefined) } }
+  return { ...asked, read: (bounds) => readInput(message, bounds, A2A_ENVELOPE, () => undefined) }
 }
 
 function partsOf(message: unknown): readonly unknown[] {
@@ -70,7 +65,7 @@ function requestInData(message: Message, data: Record<string, unknown>, at: numb
     const asked = isObject(found) ? found['data'] : undefined
     return isObject(asked) ? asked['input'] : undefined
   }
-  return { kind: 'call', ask: { tool, read: (bounds) => readInput(message, bounds, A2A_ENVELOPE, place) } }
+  return { kind: 'call', tool, read: (bounds) => readInput(message, bounds, A2A_ENVELOPE, place) }
 }
 
 /** Text before the input: a tool id, optionally after a word such as `call`. */
@@ -96,7 +91,7 @@ function requestInText(text: string): MessageRequest {
   const named = readNamedInput(text)
   if (named !== null) {
     const inside = openJsonText(named.input)
-    return { kind: 'call', ask: { tool: named.tool, read: (bounds) => toInputRead(inside.within(bounds)) } }
+    return { kind: 'call', tool: named.tool, read: (bounds) => toInputRead(inside.within(bounds)) }
   }
   if (!text.trimStart().startsWith('{')) return unclear
   const json = openJsonText(text)
@@ -106,12 +101,10 @@ function requestInText(text: string): MessageRequest {
   if (typeof name !== 'string' || !isObject(inner) || Object.keys(others).length > 0) return unclear
   return {
     kind: 'call',
-    ask: {
-      tool: name,
-      read({ depth, nodes, unsafe_numbers }) {
-        const read = json.within({ depth: depth + 1, nodes, unsafe_numbers })
-        return read.ok && isObject(read.value) ? { ok: true, input: read.value['input'] } : toInputRead(read)
-      },
+    tool: name,
+    read({ depth, nodes, unsafe_numbers }) {
+      const read = json.within({ depth: depth + 1, nodes, unsafe_numbers })
+      return read.ok && isObject(read.value) ? { ok: true, input: read.value['input'] } : toInputRead(read)
     },
   }
 }
@@ -128,6 +121,7 @@ function toInputRead(read: JsonRead): InputRead {
   return read.ok ? { ok: true, input: read.value } : read
 }
 
+/** Call of a task as it is stored, so that a later message need not repeat its input. */
 export interface StoredCall {
   tool: string
   /** Input as JSON text; null if it was too long to store or could not be read. */
@@ -137,67 +131,5 @@ export interface StoredCall {
   detail?: Detail
 }
 
-/** Call with the stored input of a task, which was within the limits of its tool when it arrived. */
-export function repeatedCall({ tool, input_text }: { tool: string; input_text: string }): RequestedCall {
-  return { tool, read: () => ({ ok: true, input: JSON.parse(input_text) as unknown }) }
-}
-
-/** Names of the A2A protocol (1.0 and 0.3) and of its x402 extension. */
-
-export const A2A_PATH = '/a2a'
-export const A2A_PATHS = [A2A_PATH, `${A2A_PATH}/`]
-
 /** URI of the x402 extension for A2A: version 0.1 and the A2A transport of x402 version 2 use the same one. */
 export const X402_EXTENSION = 'https://github.com/google-a2a/a2a-x402/v0.1'
-
-/** Metadata keys of the extension. */
-export const STATUS_KEY = 'x402.payment.status'
-export const REQUIRED_KEY = 'x402.payment.required'
-export const PAYLOAD_KEY = 'x402.payment.payload'
-export const RECEIPTS_KEY = 'x402.payment.receipts'
-export const ERROR_KEY = 'x402.payment.error'
-/** Terms in the format of x402 version 1, for payers that know only that version. */
-export const REQUIRED_V1_KEY = 'x402.payment.required.v1'
-
-export type PaymentStatus =
-  | 'payment-required'
-  | 'payment-rejected'
-  | 'payment-submitted'
-  | 'payment-verified'
-  | 'payment-completed'
-  | 'payment-failed'
-
-/** Digest of the previous receipt; the same key as in `_meta` of MCP. */
-export const PREVIOUS_KEY = 'assay/prev-receipt-hash'
-
-export const CURRENT_VERSION = '1.0'
-export const LEGACY_VERSION = '0.3'
-
-/** Methods of each protocol version. */
-export const METHODS: Readonly<Record<string, readonly string[]>> = {
-  [CURRENT_VERSION]: [
-    'SendMessage',
-    'SendStreamingMessage',
-    'GetTask',
-    'ListTasks',
-    'CancelTask',
-    'SubscribeToTask',
-    'CreateTaskPushNotificationConfig',
-    'GetTaskPushNotificationConfig',
-    'ListTaskPushNotificationConfigs',
-    'DeleteTaskPushNotificationConfig',
-    'GetExtendedAgentCard',
-  ],
-  [LEGACY_VERSION]: [
-    'message/send',
-    'message/stream',
-    'tasks/get',
-    'tasks/cancel',
-    'tasks/resubscribe',
-    'tasks/pushNotificationConfig/set',
-    'tasks/pushNotificationConfig/get',
-    'tasks/pushNotificationConfig/list',
-    'tasks/pushNotificationConfig/delete',
-    'agent/getAuthenticatedExtendedCard',
-  ],
-}

@@ -21,11 +21,46 @@ import { createMessageReader } from '../json-rpc.ts'
 import { restPaymentRenderer } from '../payment.ts'
 import { paymentsIn } from '../rest.ts'
 import { largeMessageResponse, refuseLargeMessage } from '../large-message.ts'
-import { A2A_ENVELOPE, A2A_PATHS, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION, METHODS, A2A_PATH } from './message.ts'
+import { A2A_ENVELOPE, X402_EXTENSION } from './message.ts'
 import { createRequestHandler, sealedTasks } from './tasks.ts'
 import { hasCredential, type A2aExchange, type A2aParts } from './task-call.ts'
 import type { Tool } from '../../service/catalogue/define.ts'
 import { allowanceWords, markedName, modeMark, RECEIPT_LIMIT, SUMMARY } from '../../service/catalogue/text.ts'
+
+const A2A_PATH = '/a2a'
+const A2A_PATHS = [A2A_PATH, `${A2A_PATH}/`]
+
+const CURRENT_VERSION = '1.0'
+const LEGACY_VERSION = '0.3'
+
+/** Methods of each protocol version. */
+export const METHODS: Readonly<Record<string, readonly string[]>> = {
+  [CURRENT_VERSION]: [
+    'SendMessage',
+    'SendStreamingMessage',
+    'GetTask',
+    'ListTasks',
+    'CancelTask',
+    'SubscribeToTask',
+    'CreateTaskPushNotificationConfig',
+    'GetTaskPushNotificationConfig',
+    'ListTaskPushNotificationConfigs',
+    'DeleteTaskPushNotificationConfig',
+    'GetExtendedAgentCard',
+  ],
+  [LEGACY_VERSION]: [
+    'message/send',
+    'message/stream',
+    'tasks/get',
+    'tasks/cancel',
+    'tasks/resubscribe',
+    'tasks/pushNotificationConfig/set',
+    'tasks/pushNotificationConfig/get',
+    'tasks/pushNotificationConfig/list',
+    'tasks/pushNotificationConfig/delete',
+    'agent/getAuthenticatedExtendedCard',
+  ],
+}
 
 const DAY_MS = 24 * 3_600_000
 

@@ -1,10 +1,11 @@
 import { TaskState, Role, type Artifact, type Message as StatusMessage, type Part, type Task } from '@a2a-js/sdk'
 import { isObject } from '../../pure/is-object.ts'
+import { once } from '../../pure/once.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Instances } from '../../ports/store.ts'
 import type { TaskStore } from '../../ports/tasks.ts'
 import type { ServeCall } from '../../service/calls/instrumented-call.ts'
-import type { Outcome, PaymentRequired } from '../../service/calls/outcome.ts'
+import type { InputRead, Outcome, PaymentRequired } from '../../service/calls/outcome.ts'
 import type { Catalogue } from '../../service/catalogue/load.ts'
 import { searchTools } from '../../service/catalogue/search.ts'
 import { limits } from '../../service/limits.ts'
@@ -16,26 +17,32 @@ import { problem, PROBLEMS, problemBody, type Problem } from '../../service/prob
 import type { Message } from '../json-rpc.ts'
 import { creditOf, resendSecretsOf } from '../mcp/tool-call.ts'
 import { DETAIL_KEY, detailIn, paymentsIn, unknownDetail } from '../rest.ts'
-import {
-  repeatedCall,
-  A2A_ENVELOPE,
-  type RequestedCall,
-  type MessageRequest,
-  type StoredCall,
-  PAYLOAD_KEY,
-  PREVIOUS_KEY,
-  STATUS_KEY,
-  ERROR_KEY,
-  RECEIPTS_KEY,
-  REQUIRED_KEY,
-  REQUIRED_V1_KEY,
-  type PaymentStatus,
-  X402_EXTENSION,
-} from './message.ts'
+import { A2A_ENVELOPE, readRequest, X402_EXTENSION, type MessageRequest, type StoredCall } from './message.ts'
 import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
 import type { Detail } from '../../service/catalogue/brief.ts'
+import type { ReadBounds } from '../../service/catalogue/define.ts'
 import { withVerdict } from '../../service/catalogue/decode.ts'
 import type { PaymentRenderer } from '../payment.ts'
+
+/** Metadata keys of the extension. */
+const STATUS_KEY = 'x402.payment.status'
+const REQUIRED_KEY = 'x402.payment.required'
+const PAYLOAD_KEY = 'x402.payment.payload'
+const RECEIPTS_KEY = 'x402.payment.receipts'
+const ERROR_KEY = 'x402.payment.error'
+/** Terms in the format of x402 version 1, for payers that know only that version. */
+const REQUIRED_V1_KEY = 'x402.payment.required.v1'
+
+type PaymentStatus =
+  | 'payment-required'
+  | 'payment-rejected'
+  | 'payment-submitted'
+  | 'payment-verified'
+  | 'payment-completed'
+  | 'payment-failed'
+
+/** Digest of the previous receipt; the same key as in `_meta` of MCP. */
+const PREVIOUS_KEY = 'assay/prev-receipt-hash'
 
 /** Dependencies of A2A tasks. */
 export interface A2aParts {
@@ -68,7 +75,7 @@ export interface A2aExchange {
 }
 
 /** Payments, credit and other facts in the metadata and headers of a message. */
-export interface MessageCredentials {
+interface MessageCredentials {
   payments: readonly PaymentCredential[]
   credit: CreditCredential | null
   secrets: ResendSecrets
@@ -78,11 +85,9 @@ export interface MessageCredentials {
   declines: boolean
 }
 
-export type CallCredentials = Pick<MessageCredentials, 'payments' | 'credit' | 'secrets'>
+type Metadata = Readonly<Record<string, unknown>>
 
-export type Metadata = Readonly<Record<string, unknown>>
-
-export function readCredentials(metadata: Metadata, { header, detail }: Pick<A2aExchange, 'header' | 'detail'>): MessageCredentials {
+function readCredentials(metadata: Metadata, { header, detail }: Pick<A2aExchange, 'header' | 'detail'>): MessageCredentials {
   const inside: PaymentCredential[] = Object.hasOwn(metadata, PAYLOAD_KEY) ? [{ kind: 'value', value: metadata[PAYLOAD_KEY] }] : []
   const previous = metadata[PREVIOUS_KEY]
   return {
@@ -116,48 +121,87 @@ function objectOrEmpty(value: unknown): Metadata {
   return isObject(value) ? value : {}
 }
 
-/** Next step for a message: a call, or an outcome without one. */
-export type MessageStep =
-  | { kind: 'call'; ask: RequestedCall; prev_receipt_hash: string | null; detail: Detail }
+/** Step of a task: the call of its message, or its stored one. The call is chosen when it is first needed. */
+interface TaskStep {
+  payments: readonly PaymentCredential[]
+  /** Returns the call to store; null if there is none. */
+  stored(): StoredCall | null
+  /** Runs the call through the payment gate. An exception becomes INTERNAL_ERROR. */
+  run(): Promise<TaskOutcome>
+}
+
+/** Step for a message with this metadata. `before` is the stored call of its task. */
+export function messageStep(parts: A2aParts, exchange: A2aExchange, metadata: Metadata, before: StoredCall | null): TaskStep {
+  return createStep(parts, exchange, () => readRequest(exchange.message), readCredentials(metadata, exchange), before)
+}
+
+/** Step that repeats the stored call of a task with the payments that its message brought. */
+export function repeatedStep(
+  parts: A2aParts,
+  exchange: A2aExchange,
+  before: StoredCall,
+  { payments, secrets }: Pick<MessageCredentials, 'payments' | 'secrets'>,
+): TaskStep {
+  const brought = { payments, secrets, credit: null, prev_receipt_hash: null, detail: undefined, declines: false }
+  return createStep(parts, exchange, () => ({ kind: 'unclear', words: '', fault: '' }), brought, before)
+}
+
+function createStep(
+  parts: A2aParts,
+  exchange: A2aExchange,
+  requested: () => MessageRequest,
+  brought: MessageCredentials,
+  before: StoredCall | null,
+): TaskStep {
+  const order = once(() => orderFor(parts, requested(), brought, before))
+  return {
+    payments: brought.payments,
+    stored: () => storedCall(parts, order(), exchange),
+    run: () => runOrder(parts, exchange, order(), brought),
+  }
+}
+
+/** A call to run, or the outcome where none was found. */
+type Order =
+  | { kind: 'call'; tool: string; read(bounds: ReadBounds): InputRead; prev_receipt_hash: string | null; detail: Detail }
   | { kind: 'end'; end: TaskOutcome }
 
 /** Chooses the call that the message requests, or else the stored call of its task. */
-export function stepFor(parts: A2aParts, asked: MessageRequest, brought: MessageCredentials, before: StoredCall | null): MessageStep {
+function orderFor(parts: A2aParts, asked: MessageRequest, brought: MessageCredentials, before: StoredCall | null): Order {
   if (brought.declines) return { kind: 'end', end: declinedOutcome() }
   const prev_receipt_hash = brought.prev_receipt_hash ?? before?.prev_receipt_hash ?? null
   const detail = brought.detail ?? before?.detail ?? 'standard'
-  const order = (ask: RequestedCall): MessageStep => {
+  const order = (tool: string, read: (bounds: ReadBounds) => InputRead): Order => {
     // Refused like an input that cannot be read: before anything is counted.
-    const read: RequestedCall['read'] = brought.detail === null ? () => ({ ok: false, problem: unknownDetail(DETAIL_POINTER) }) : ask.read
-    return { kind: 'call', ask: { ...ask, read }, prev_receipt_hash, detail }
+    const refuse = (): InputRead => ({ ok: false, problem: unknownDetail(DETAIL_POINTER) })
+    return { kind: 'call', tool, read: brought.detail === null ? refuse : read, prev_receipt_hash, detail }
   }
-  if (asked.kind === 'call') return order(asked.ask)
+  if (asked.kind === 'call') return order(asked.tool, asked.read)
   if (before === null) return { kind: 'end', end: missingCallOutcome(parts, asked) }
   const { tool, input_text } = before
-  if (input_text !== null) return order(repeatedCall({ tool, input_text }))
+  // The stored input was within the limits of its tool when it arrived.
+  if (input_text !== null) return order(tool, () => ({ ok: true, input: JSON.parse(input_text) as unknown }))
   return {
     kind: 'end',
     end: missingCallOutcome(parts, { ...asked, fault: 'The input was too long to be stored. Send it again together with the payment.' }),
   }
 }
 
-/** Runs the call through the payment gate. An exception becomes INTERNAL_ERROR. */
-export async function runStep(
+async function runOrder(
   parts: A2aParts,
   exchange: A2aExchange,
-  order: MessageStep,
-  { payments, credit, secrets }: CallCredentials,
+  order: Order,
+  { payments, credit, secrets }: MessageCredentials,
 ): Promise<TaskOutcome> {
   if (order.kind === 'end') return order.end
-  const { ask, prev_receipt_hash, detail } = order
+  const { tool, read, prev_receipt_hash, detail } = order
   const { address, request_id } = exchange
   let outcome: Outcome
   try {
     const traceparent = exchange.header('traceparent')
-    const request = { tool: ask.tool, address, payments, credit, secrets, prev_receipt_hash, traceparent, read: ask.read }
-    outcome = await parts.serve(request, request_id)
+    outcome = await parts.serve({ tool, address, payments, credit, secrets, prev_receipt_hash, traceparent, read }, request_id)
   } catch (error) {
-    parts.onFault(error, ask.tool)
+    parts.onFault(error, tool)
     outcome = { kind: 'refused', tool: null, problem: problem('INTERNAL_ERROR', 'Internal error; it was logged.') }
   }
   return taskOutcome(parts, outcome, { paying: payments.length > 0, request_id, address, detail })
@@ -165,22 +209,23 @@ export async function runStep(
 
 const DETAIL_POINTER = `/params/message/metadata/${DETAIL_KEY.replace('/', '~1')}`
 
-/** Returns the call to store, so that a later message need not repeat its input. */
-export function storedCall({ catalogue }: A2aParts, order: MessageStep, { message }: A2aExchange): StoredCall | null {
+function storedCall({ catalogue }: A2aParts, order: Order, { message }: A2aExchange): StoredCall | null {
   if (order.kind === 'end') return null
-  const { ask, prev_receipt_hash, detail } = order
-  const tool = catalogue.find(ask.tool)
+  const { prev_receipt_hash, detail } = order
+  const tool = catalogue.find(order.tool)
   const read =
-    tool === undefined || message.kind === 'from_thread' || message.body_bytes > limits.unpaid_body_bytes ? null : ask.read(tool.bounds)
+    tool === undefined || message.kind === 'from_thread' || message.body_bytes > limits.unpaid_body_bytes ? null : order.read(tool.bounds)
   const input_text = read?.ok === true ? JSON.stringify(read.input) : null
-  return { tool: tool?.id ?? ask.tool.slice(0, limits.a2a_id_chars), input_text, prev_receipt_hash, detail }
+  return { tool: tool?.id ?? order.tool.slice(0, limits.a2a_id_chars), input_text, prev_receipt_hash, detail }
 }
 
 const SUGGESTED = 5
 
 /** Asks for the missing call; the client's text only selects the skills to suggest. */
-function missingCallOutcome({ catalogue, context: told }: A2aParts, asked: MessageRequest): TaskOutcome {
-  const { words, fault } = asked.kind === 'unclear' ? asked : { words: '', fault: '' }
+function missingCallOutcome(
+  { catalogue, context: told }: A2aParts,
+  { words, fault }: Extract<MessageRequest, { kind: 'unclear' }>,
+): TaskOutcome {
   const found = words === '' ? [] : searchTools(catalogue.tools, { words, families: null }).slice(0, SUGGESTED)
   const skills = found.map(({ id, title, example }) => ({ tool: id, title, example_input: example }))
   const hint = skills.length === 0 ? '' : ` Similar skills: ${found.map(({ id }) => id).join(', ')}.`
@@ -327,18 +372,21 @@ function paymentFailedOutcome(
 /** The client declined to pay. */
 function declinedOutcome(): TaskOutcome {
   return {
-    ...plainOutcome(TaskState.TASK_STATE_FAILED, [
-      textPart('The payment was declined. Nothing was charged. Send a new message to start again.'),
-    ]),
+    ...textOutcome(TaskState.TASK_STATE_FAILED, 'The payment was declined. Nothing was charged. Send a new message to start again.'),
     metadata: { [STATUS_KEY]: 'payment-rejected' satisfies PaymentStatus },
   }
 }
 
-export function plainOutcome(state: TaskState, parts: Part[]): TaskOutcome {
+/** Outcome with one text and nothing else. */
+export function textOutcome(state: TaskState, text: string): TaskOutcome {
+  return plainOutcome(state, [textPart(text)])
+}
+
+function plainOutcome(state: TaskState, parts: Part[]): TaskOutcome {
   return { state, parts, metadata: undefined, answer: null, token: null }
 }
 
-export function textPart(value: string): Part {
+function textPart(value: string): Part {
   return { content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' }
 }
 

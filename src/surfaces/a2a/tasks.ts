@@ -20,21 +20,16 @@ import type { PaymentResult } from '../../service/payments/payment-service.ts'
 import { readPayment, type PaymentCredential } from '../../service/payments/payment-header.ts'
 import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
 import { firstTaskOf } from '../../pure/task-ids.ts'
-import { readRequest, type StoredCall } from './message.ts'
+import type { StoredCall } from './message.ts'
 import {
-  plainOutcome,
-  taskOutcome,
   buildTask,
-  textPart,
-  type TaskOutcome,
-  readCredentials,
-  stepFor,
-  storedCall,
-  runStep,
+  messageStep,
+  repeatedStep,
+  taskOutcome,
+  textOutcome,
   type A2aExchange,
   type A2aParts,
-  type MessageCredentials,
-  type Metadata,
+  type TaskOutcome,
 } from './task-call.ts'
 import { isObject } from '../../pure/is-object.ts'
 import type { Sealer } from '../../ports/signer.ts'
@@ -48,18 +43,23 @@ const FINAL: ReadonlySet<TaskState> = new Set([
 ])
 
 /** Starts or continues a task. Resolves when the task has ended, or waits for its client or for the settlement. */
-export function sendMessage(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Metadata): Promise<Task> {
-  const brought = readCredentials({ ...metadata, ...sent.metadata }, exchange)
-  return sent.taskId === '' ? beginTask(parts, exchange, sent, brought) : continueTask(parts, exchange, sent, brought)
+export function sendMessage(
+  parts: A2aParts,
+  exchange: A2aExchange,
+  sent: SentMessage,
+  metadata: Readonly<Record<string, unknown>>,
+): Promise<Task> {
+  const all = { ...metadata, ...sent.metadata }
+  return sent.taskId === '' ? beginTask(parts, exchange, sent, all) : continueTask(parts, exchange, sent, all)
 }
 
-async function beginTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: MessageCredentials): Promise<Task> {
-  const order = stepFor(parts, readRequest(exchange.message), brought, null)
-  const end = await runStep(parts, exchange, order, brought)
+async function beginTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Record<string, unknown>): Promise<Task> {
+  const step = messageStep(parts, exchange, metadata, null)
+  const end = await step.run()
   const ids = newTaskIds(sent)
   const open = !FINAL.has(end.state)
   const now_ms = parts.clock.now_ms()
-  const kept = toStoredTask(ids, end, open ? storedCall(parts, order, exchange) : null, brought, now_ms)
+  const kept = toStoredTask(ids, end, open ? step.stored() : null, step.payments, now_ms)
   const record = { task_id: ids.id, client: parts.client(exchange.address), revision: 1, ...recordFields(kept, now_ms) }
   // The answer is returned even if the task could not be stored.
   await storeNewTask(parts, record, sent.contextId).catch((error: unknown) => parts.onFault(error, 'a2a'))
@@ -78,19 +78,18 @@ async function storeNewTask(parts: A2aParts, record: TaskRecord, context_id: str
   if (context_id !== '') await addToContext(parts, record, context_id)
 }
 
-async function continueTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: MessageCredentials): Promise<Task> {
+async function continueTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Record<string, unknown>): Promise<Task> {
   const record = await findTask(parts, sent.taskId)
   const kept = readStoredTask(record)
   if (sent.contextId !== '' && sent.contextId !== kept.task.contextId) {
     throw new RequestMalformedError('params.message.contextId is not the context of this task.')
   }
   if (record.working) return (await refreshTask(parts, exchange, record)).task
-  const again = brought.payments.length > 0 && JSON.stringify(brought.payments) === JSON.stringify(kept.payments)
+  const step = messageStep(parts, exchange, metadata, kept.ask)
+  const again = step.payments.length > 0 && JSON.stringify(step.payments) === JSON.stringify(kept.payments)
   if (again && isFinal(kept.task)) return kept.task
   if (isFinal(kept.task)) throw new UnsupportedOperationError('The task has ended. Send a message without a task id to start a new task.')
-  const order = stepFor(parts, readRequest(exchange.message), brought, kept.ask)
-  const ask = storedCall(parts, order, exchange) ?? kept.ask
-  return runExclusively(parts, record, { ...kept, ask, payments: brought.payments }, () => runStep(parts, exchange, order, brought))
+  return runExclusively(parts, record, { ...kept, ask: step.stored() ?? kept.ask, payments: step.payments }, step.run)
 }
 
 /**
@@ -100,7 +99,7 @@ async function continueTask(parts: A2aParts, exchange: A2aExchange, sent: SentMe
 async function runExclusively(parts: A2aParts, record: TaskRecord, kept: StoredTask, run: () => Promise<TaskOutcome>): Promise<Task> {
   const { id, contextId } = kept.task
   const begun_ms = parts.clock.now_ms()
-  const busy = buildTask({ id, contextId }, plainOutcome(TaskState.TASK_STATE_WORKING, [textPart('The call is running.')]), begun_ms)
+  const busy = buildTask({ id, contextId }, textOutcome(TaskState.TASK_STATE_WORKING, 'The call is running.'), begun_ms)
   const worker = await orOnFault(parts, parts.instances.join(), null)
   const taken: TaskRecord = {
     ...record,
@@ -114,7 +113,7 @@ async function runExclusively(parts: A2aParts, record: TaskRecord, kept: StoredT
 
 async function storeOutcome(parts: A2aParts, record: TaskRecord, { task, ask, payments }: StoredTask, end: TaskOutcome): Promise<Task> {
   const now_ms = parts.clock.now_ms()
-  const kept = toStoredTask(task, end, ask, { payments }, now_ms)
+  const kept = toStoredTask(task, end, ask, payments, now_ms)
   const next = { ...record, revision: record.revision + 1, ...recordFields(kept, now_ms) }
   const wrote = await parts.tasks.change(next).catch((error: unknown) => {
     parts.onFault(error, 'a2a')
@@ -133,12 +132,7 @@ export async function cancelTask(parts: A2aParts, exchange: A2aExchange, task_id
   const kept = readStoredTask(record)
   if (record.working || isFinal(kept.task))
     throw new TaskNotCancelableError('The task has ended or its payment is being settled, so it cannot be cancelled.')
-  return storeOutcome(
-    parts,
-    record,
-    kept,
-    plainOutcome(TaskState.TASK_STATE_CANCELED, [textPart('The task was cancelled. Nothing was charged.')]),
-  )
+  return storeOutcome(parts, record, kept, textOutcome(TaskState.TASK_STATE_CANCELED, 'The task was cancelled. Nothing was charged.'))
 }
 
 function isFinal({ status }: Task): boolean {
@@ -168,9 +162,8 @@ async function refreshTask(parts: A2aParts, exchange: A2aExchange, record: TaskR
   const ended = await workerHasEnded(parts, kept)
   if (!ended && record.updated_ms > parts.clock.now_ms() - limits.claim_ms) return kept
   if (ended) await releaseClaim(parts, kept)
-  const order = stepFor(parts, { kind: 'unclear', words: '', fault: '' }, NO_CREDENTIALS, ask)
-  const again = { ...NO_CREDENTIALS, payments: kept.payments, secrets: resendSecrets(parts, kept) }
-  return { ...kept, task: await runExclusively(parts, record, kept, () => runStep(parts, exchange, order, again)) }
+  const step = repeatedStep(parts, exchange, ask, { payments: kept.payments, secrets: resendSecrets(parts, kept) })
+  return { ...kept, task: await runExclusively(parts, record, kept, step.run) }
 }
 
 /** Returns true if the process that worked on the task has ended. */
@@ -197,15 +190,6 @@ function resendSecrets({ desk }: A2aParts, { payments: [given] }: StoredTask): R
   return read?.ok !== true || desk === null ? NO_SECRETS : { ...NO_SECRETS, answer_token: desk.tokenOf(read.payment) }
 }
 
-const NO_CREDENTIALS: MessageCredentials = {
-  payments: [],
-  credit: null,
-  secrets: NO_SECRETS,
-  prev_receipt_hash: null,
-  detail: undefined,
-  declines: false,
-}
-
 function paymentOutcome(
   parts: A2aParts,
   { request_id, address }: A2aExchange,
@@ -220,7 +204,7 @@ function toStoredTask(
   ids: Pick<Task, 'id' | 'contextId'>,
   end: TaskOutcome,
   ask: StoredCall | null,
-  { payments }: Pick<MessageCredentials, 'payments'>,
+  payments: readonly PaymentCredential[],
   now_ms: number,
 ): StoredTask {
   const task = buildTask({ id: ids.id, contextId: ids.contextId }, end, now_ms)

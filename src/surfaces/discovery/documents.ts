@@ -1,3 +1,4 @@
+import { once } from '../../pure/once.ts'
 import type { Tool, Sources } from '../../service/catalogue/define.ts'
 import {
   allowanceWords,
@@ -11,6 +12,7 @@ import {
   DOCUMENTS,
   byFamily,
   llmsHead,
+  llmsText,
   priceWords,
 } from '../../service/catalogue/text.ts'
 import { type JsonSchema, type ToolSchemas, JSON_SCHEMA_DIALECT, paymentRequiredSchema } from '../../service/catalogue/wire-schemas.ts'
@@ -19,18 +21,43 @@ import { priceBounds, priceOf, type PricesNow } from '../../service/payments/pri
 import { networkOf } from '../../pure/networks.ts'
 import { USDC_DECIMALS, usdcOn } from '../../pure/payments/usdc.ts'
 import type { AppDeps } from '../deps.ts'
-import { type ProblemCode, PROBLEMS } from '../../service/problems.ts'
+import { JSON_TYPE, storedDocument, storedJson } from '../http/document.ts'
+import { pricedDocument } from '../pages/priced.ts'
 import { toolList } from '../mcp/tool-list.ts'
 import { PREFLIGHT_METHOD } from '../preflight/serve.ts'
 import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from '../mcp/tool-call.ts'
 import { TEST_VECTOR, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS } from '../../pure/receipts/receipt.ts'
 import { LOG_RULES } from '../../service/limits.ts'
 
+const TEXT_TYPE = 'text/plain; charset=utf-8'
+
+/** Documents for programs, by path. Each is derived from the registry when it is first requested; those with prices again when prices change. */
+export function discoveryDocuments(deps: AppDeps, examples: () => Promise<Examples>) {
+  const { tools } = deps.call.catalogue
+  const manifest = pricedDocument(deps, (prices) =>
+    storedDocument(JSON_TYPE, JSON.stringify(x402Manifest(deps, prices)), { 'cache-control': 'no-cache' }),
+  )
+  return {
+    // Pages share this address.
+    '/': once(() => storedDocument(JSON_TYPE, JSON.stringify(homeIndex(deps)), { vary: 'Accept' })),
+    '/llms.txt': once(() => storedDocument(TEXT_TYPE, llmsText(deps, tools))),
+    '/llms-full.txt': once(async () => storedDocument(TEXT_TYPE, llmsFullText(deps, await examples()))),
+    '/robots.txt': once(() => storedDocument(TEXT_TYPE, 'User-agent: *\nAllow: /\n')),
+    '/.well-known/mcp.json': once(() => storedJson(mcpManifest(deps))),
+    '/.well-known/server.json': once(() => storedJson(serverJson(deps))),
+    '/.well-known/x402.json': manifest,
+    '/.well-known/x402': manifest,
+    '/.well-known/x402-schema.json': once(() => storedDocument('application/schema+json; charset=utf-8', JSON.stringify(x402Schema(deps)))),
+    '/.well-known/did.json': once(() => storedDocument('application/did+json; charset=utf-8', JSON.stringify(didDocument(deps)))),
+    '/.well-known/xdr-1.json': once(() => storedJson(receiptSpec(deps))),
+  }
+}
+
 /**
  * `/.well-known/x402.json`: prices, token, recipient, and one resource per tool. Schemas and examples are at `details_url`; the 402 of each
  * resource has both versions of its terms and an example for catalogues.
  */
-export function x402Manifest(deps: AppDeps, prices: PricesNow | null) {
+function x402Manifest(deps: AppDeps, prices: PricesNow | null) {
   const token = usdcOn(deps.chain_id)
   const { api_url } = deps.origins
   const { tools } = deps.call.catalogue
@@ -121,25 +148,8 @@ function resource(deps: AppDeps, tool: Tool) {
   }
 }
 
-export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]
-
-export function problemEntry(code: ProblemCode, api_url: string) {
-  const { status, title, description, retryable, phase, fault } = PROBLEMS[code]
-  return { code, http_status: status, title, description, retryable, phase, fault, type: `${api_url}/problems/${code}` }
-}
-
-/** `/.well-known/x402-errors.json`: all problems of the service. */
-export function x402Errors(deps: AppDeps) {
-  const { api_url } = deps.origins
-  return {
-    description:
-      'Bodies are RFC 9457 problems (application/problem+json); distinguish them by code. `fault` is the party that can correct it: caller, service or source.',
-    errors: PROBLEM_CODES.map((code) => problemEntry(code, api_url)),
-  }
-}
-
 /** `/.well-known/x402-schema.json`: JSON Schema of a 402 body. */
-export function x402Schema(deps: AppDeps) {
+function x402Schema(deps: AppDeps) {
   return {
     $schema: JSON_SCHEMA_DIALECT,
     $id: `${deps.origins.api_url}/.well-known/x402-schema.json`,
@@ -149,7 +159,7 @@ export function x402Schema(deps: AppDeps) {
 }
 
 /** Result of each tool for its own example, by tool id. */
-export type Examples = ReadonlyMap<string, Record<string, unknown>>
+type Examples = ReadonlyMap<string, Record<string, unknown>>
 
 /**
  * Runs the examples, so that documents show real answers. Each run gets its own turn of the event loop, because the first run of a tool
@@ -165,7 +175,7 @@ export async function runExamples(tools: readonly Tool[], sources: Sources): Pro
 }
 
 /** `/.well-known/mcp.json`: address of the MCP endpoint, its tools, and the receipt key. */
-export function mcpManifest(deps: AppDeps) {
+function mcpManifest(deps: AppDeps) {
   const receipt_signing_address = deps.call.issuer.signer.address
   return {
     name: 'assay',
@@ -199,7 +209,7 @@ export function mcpManifest(deps: AppDeps) {
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 
 /** `/.well-known/server.json`: entry of this deployment for the MCP registry, format of 2025-12-11. */
-export function serverJson(deps: AppDeps) {
+function serverJson(deps: AppDeps) {
   const { mcp_url, site_url } = deps.origins
   return {
     $schema: SCHEMA,
@@ -284,7 +294,7 @@ export function receiptSpec(deps: AppDeps) {
  * `/.well-known/did.json`: the DID document (W3C DID 1.0, method web) of the host that sells the calls. It links the receipt keys, which
  * also sign the offers of x402, to the domain. A revoked key is not listed; of the others only the active one may sign.
  */
-export function didDocument({ origins, chain_id, keys }: AppDeps) {
+function didDocument({ origins, chain_id, keys }: AppDeps) {
   const did = `did:web:${encodeURIComponent(new URL(origins.api_url).host)}`
   const listed = keys.filter(({ status }) => status !== 'revoked')
   const idOf = (address: string) => `${did}#${address.toLowerCase()}`
@@ -301,10 +311,8 @@ export function didDocument({ origins, chain_id, keys }: AppDeps) {
   }
 }
 
-export { homePage } from '../pages/home.ts'
-
 /** `/` for programs: links to all documents. */
-export function homeIndex(deps: AppDeps) {
+function homeIndex(deps: AppDeps) {
   const { api_url, mcp_url } = deps.origins
   const links = [['/llms.txt', 'this service in plain words'] as const, ...DOCUMENTS]
   return {
@@ -324,7 +332,7 @@ export function homeIndex(deps: AppDeps) {
 const EXAMPLE_CHARS_MAX = 4_000
 
 /** `/llms-full.txt`: llms.txt with every tool's scope, price, fields and a runnable example. */
-export function llmsFullText(deps: AppDeps, examples: Examples): string {
+function llmsFullText(deps: AppDeps, examples: Examples): string {
   const { tools } = deps.call.catalogue
   const sections = byFamily(tools).map((group) =>
     [`## ${group.title}`, ...group.tools.map((tool) => toolText(deps, tool, deps.schemas.get(tool.id), examples.get(tool.id)))].join(

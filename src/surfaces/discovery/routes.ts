@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import { once } from '../../pure/once.ts'
-import { llmsText, modeMark } from '../../service/catalogue/text.ts'
+import { modeMark } from '../../service/catalogue/text.ts'
 import {
   CHANNEL_PROBLEMS,
   CREDIT_PROBLEMS,
@@ -9,47 +9,31 @@ import {
   SETTLEMENT_PROBLEMS,
   WEBHOOK_PROBLEMS,
 } from '../../service/payment-problems.ts'
-import type { PricesNow } from '../../service/payments/price-book.ts'
 import { LOG_PROBLEMS, PROBLEMS, type ProblemCode } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { pricesNow } from '../health.ts'
 import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from '../http/document.ts'
 import { wantsPage, type Env } from '../http/reply.ts'
 import { openApiDocument } from '../openapi.ts'
+import { homePage } from '../pages/home.ts'
 import { html } from '../pages/html.ts'
 import { HTML_TYPE, layout, PAGE_HEADERS } from '../pages/layout.ts'
-import { pricedPage, storedPage } from '../pages/priced.ts'
-import {
-  didDocument,
-  homeIndex,
-  homePage,
-  llmsFullText,
-  mcpManifest,
-  PROBLEM_CODES,
-  problemEntry,
-  receiptSpec,
-  runExamples,
-  serverJson,
-  x402Errors,
-  x402Manifest,
-  x402Schema,
-  type Examples,
-} from './documents.ts'
+import { pricedDocument, storedPage } from '../pages/priced.ts'
+import { discoveryDocuments, runExamples } from './documents.ts'
 
-const TEXT_TYPE = 'text/plain; charset=utf-8'
-
-/** Discovery documents. Each is derived from the registry on first use. */
+/** Discovery documents, the front page and the problems. */
 export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
-  const examples = once(() => runExamples(deps.call.catalogue.tools, deps.call.sources))
-  for (const [path, build] of Object.entries(documents(deps, examples))) {
-    const document = once(build)
-    app.get(path, async (context) => sendDocument(context, await document()))
+  const { tools } = deps.call.catalogue
+  const examples = once(() => runExamples(tools, deps.call.sources))
+  const { '/': index, ...others } = discoveryDocuments(deps, examples)
+  const openApi = async () => openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples: await examples() })
+  const documents = {
+    ...others,
+    '/openapi.json': once(async () => storedJson(await openApi())),
+    '/.well-known/x402-errors.json': once(() => storedJson(x402Errors(deps))),
   }
-  const manifest = livePriced(deps, (prices) => x402Manifest(deps, prices))
-  for (const path of ['/.well-known/x402.json', '/.well-known/x402'])
-    app.get(path, async (context) => sendDocument(context, await manifest()))
-  const index = once(() => storedDocument(JSON_TYPE, JSON.stringify(homeIndex(deps)), VARY))
-  const home = pricedPage(deps, (prices) => homePage(deps, prices), VARY)
+  for (const [path, document] of Object.entries(documents)) app.get(path, async (context) => sendDocument(context, await document()))
+  const home = pricedDocument(deps, async (prices) => storedPage(await homePage(deps, prices), VARY))
   app.get('/', async (context) => {
     if (!wantsPage(context)) return sendDocument(context, index())
     const query = context.req.query('q') ?? ''
@@ -75,36 +59,6 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
   })
 }
 
-/** Document with prices: rebuilt when they change, and not cached by clients. */
-function livePriced(deps: AppDeps, build: (prices: PricesNow | null) => unknown): () => Promise<StoredDocument> {
-  let made: { prices: PricesNow | null; document: StoredDocument } | null = null
-  return async () => {
-    const prices = await pricesNow(deps)
-    if (made === null || made.prices !== prices) {
-      made = { prices, document: storedDocument(JSON_TYPE, JSON.stringify(build(prices)), { 'cache-control': 'no-cache' }) }
-    }
-    return made.document
-  }
-}
-
-/** Documents without prices, by path. */
-function documents(deps: AppDeps, examples: () => Promise<Examples>): Record<string, () => StoredDocument | Promise<StoredDocument>> {
-  const { tools } = deps.call.catalogue
-  const openApi = async () => openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples: await examples() })
-  return {
-    '/openapi.json': async () => storedJson(await openApi()),
-    '/llms.txt': () => storedDocument(TEXT_TYPE, llmsText(deps, tools)),
-    '/llms-full.txt': async () => storedDocument(TEXT_TYPE, llmsFullText(deps, await examples())),
-    '/robots.txt': () => storedDocument(TEXT_TYPE, 'User-agent: *\nAllow: /\n'),
-    '/.well-known/mcp.json': () => storedJson(mcpManifest(deps)),
-    '/.well-known/server.json': () => storedJson(serverJson(deps)),
-    '/.well-known/x402-errors.json': () => storedJson(x402Errors(deps)),
-    '/.well-known/x402-schema.json': () => storedDocument('application/schema+json; charset=utf-8', JSON.stringify(x402Schema(deps))),
-    '/.well-known/did.json': () => storedDocument('application/did+json; charset=utf-8', JSON.stringify(didDocument(deps))),
-    '/.well-known/xdr-1.json': () => storedJson(receiptSpec(deps)),
-  }
-}
-
 type Negotiated = (context: Context) => StoredDocument
 
 const VARY = { vary: 'Accept' }
@@ -114,6 +68,23 @@ function negotiated(value: () => unknown, page: () => string): Negotiated {
   const document = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), VARY))
   const shown = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...VARY }))
   return (context) => (wantsPage(context) ? shown() : document())
+}
+
+const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]
+
+function problemEntry(code: ProblemCode, api_url: string) {
+  const { status, title, description, retryable, phase, fault } = PROBLEMS[code]
+  return { code, http_status: status, title, description, retryable, phase, fault, type: `${api_url}/problems/${code}` }
+}
+
+/** `/.well-known/x402-errors.json`: all problems of the service. */
+function x402Errors(deps: AppDeps) {
+  const { api_url } = deps.origins
+  return {
+    description:
+      'Bodies are RFC 9457 problems (application/problem+json); distinguish them by code. `fault` is the party that can correct it: caller, service or source.',
+    errors: PROBLEM_CODES.map((code) => problemEntry(code, api_url)),
+  }
 }
 
 /** `/problems`: every error code, by HTTP status. */

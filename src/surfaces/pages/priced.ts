@@ -5,23 +5,22 @@ import { pricesNow } from '../health.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './layout.ts'
 
 /** Headers of pages. Their asset links contain the asset version, so browsers must revalidate a cached page on each visit. */
-export const LIVE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
+const LIVE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
 
 /** A page as it leaves. */
 export function storedPage(text: string, more: Record<string, string> = {}): StoredDocument {
   return storedDocument(HTML_TYPE, text, { ...LIVE_HEADERS, ...more })
 }
 
-/** Cached page that shows prices; it is rebuilt when the prices change. */
-export function pricedPage(
+/** Cached document that shows prices; it is rebuilt when the prices change. */
+export function pricedDocument(
   deps: AppDeps,
-  build: (prices: PricesNow | null) => Promise<string>,
-  more: Record<string, string> = {},
+  build: (prices: PricesNow | null) => StoredDocument | Promise<StoredDocument>,
 ): () => Promise<StoredDocument> {
   let made: { prices: PricesNow | null; document: StoredDocument } | null = null
   return async () => {
     const prices = await pricesNow(deps)
-    if (made === null || made.prices !== prices) made = { prices, document: storedPage(await build(prices), more) }
+    if (made === null || made.prices !== prices) made = { prices, document: await build(prices) }
     return made.document
   }
 }
