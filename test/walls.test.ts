@@ -62,7 +62,7 @@ const EXCEPTIONS: Record<string, string[]> = {
   'surfaces/pages/docs/topics.ts': ['node:fs'],
   'surfaces/pages/docs/markdown.ts': ['commonmark'],
   // Sample documents, which are data.
-  'surfaces/pages/client/preflight/samples.ts': ['data/samples'],
+  'surfaces/pages/components/preflight-desk.ts': ['data/samples'],
   // Components, for the server and for browsers.
   'surfaces/pages/': ['preact', 'htm', 'preact-render-to-string'],
   // Each adapter has its one client library.

@@ -7,7 +7,7 @@ import { serviceFault, walletFault } from '../../src/surfaces/pages/client/pay/f
 import { readRecord, usdc } from '../../src/surfaces/pages/client/pay/record.ts'
 import { initials, plainText } from '../../src/surfaces/pages/client/wallets.ts'
 import { PaymentsReceived, PayNotices, PayState, PaySteps } from '../../src/surfaces/pages/components/checkout.ts'
-import { PayLocaleContext } from '../../src/surfaces/pages/components/pay-details.ts'
+import { PayLocaleContext } from '../../src/surfaces/pages/components/pay-text.ts'
 import { html } from '../../src/surfaces/pages/html.ts'
 import { localized } from '../../src/surfaces/pages/messages.ts'
 import { PROBLEMS } from '../../src/service/problems.ts'

@@ -1,4 +1,4 @@
-import type { Choices, PreflightDeskProps } from '../components/preflight-desk.ts'
+import type { PreflightDeskProps } from '../components/preflight-desk.ts'
 import { hydrateOnUse } from './hydrate-on-use.ts'
 
 /** The page of the preflight: its form is loaded when it is used; what was chosen before is kept. */
@@ -12,7 +12,7 @@ const load = hydrateOnUse('desk', async () => {
       const value = data.get(name)
       return typeof value === 'string' ? [[name, value] as const] : []
     }),
-  ) as Partial<Choices>
+  ) as NonNullable<PreflightDeskProps['chosen']>
   hydrateIsland<PreflightDeskProps>('desk', PreflightDesk, { chosen })
 })
 // The browser may have restored what was typed before a reload.

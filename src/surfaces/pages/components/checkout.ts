@@ -1,37 +1,33 @@
 import type { VNode } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { durationText } from '../../../pure/duration-text.ts'
 import { fillMessage } from '../../../pure/messages.ts'
-import type { Checkout, CheckoutParts, Phase, Screen, Trace } from '../client/pay/checkout.ts'
+import type { Trace } from '../client/pay/checkout.ts'
 import type { Fault, PayMessages } from '../client/pay/faults.ts'
-import { follow, type Live } from '../client/pay/live.ts'
-import {
-  hasKeptPayment,
-  INVOICE_MARKS,
-  isPayable,
-  readRecord,
-  usdc,
-  type PaidAtBank,
-  type PaidPart,
-  type PayRecord,
-} from '../client/pay/record.ts'
-import { discoverWallets, type Wallet } from '../client/wallets.ts'
+import { useCheckout, type Live } from '../client/pay/live.ts'
+import { INVOICE_MARKS, isPayable, usdc, type PaidAtBank, type PaidPart, type PayRecord } from '../client/pay/record.ts'
 import { html } from '../html.ts'
-import {
-  BackToShop,
-  DeveloperDetails,
-  PayLocaleContext,
-  PayMerchant,
-  PayPdf,
-  PayPurpose,
-  PayTerms,
-  PayTime,
-  usePayLocale,
-  usePayText,
-  type InvoiceDetails,
-} from './pay-details.ts'
+import { CopyButton, PayLocaleContext, PayTime, stateText, usePayLocale, usePayText } from './pay-text.ts'
 import { chainText, HashForm, WaysToPay, type PaySetting } from './pay-ways.ts'
-import { MarkShape } from './verdict.ts'
+import { MarkShape, SmallVerdict } from './verdict.ts'
+
+/** Facts of the invoice that do not change while the page is open. */
+export interface InvoiceDetails {
+  client_name: string | null
+  memo: string | null
+  order_number: string | null
+  /** Page of the shop, and its host; null if the invoice names none. */
+  shop: { url: string; host: string } | null
+  entitlement: { product: string; calls: number } | null
+  fee_minor: string
+  net_minor: string
+  terms: { version: string; hash: string; accepted_at: string; text: string }
+  cart_hash: string
+  /** Paths of the seal, in a square of `units`. */
+  seal: { units: number; paths: readonly { d: string; stroke_width: number }[] }
+  /** Characters that the font of the PDF lacks; null if it has all. */
+  unprintable: string | null
+}
 
 export interface CheckoutPageProps {
   /** Invoice record as the service sends it. */
@@ -167,131 +163,112 @@ function TimeLeft({ record, live, say }: AmountHeadProps) {
   return html`<span id="left" class="left-over" aria-hidden="true" hidden=${!payable}>${words}</span>`
 }
 
-/** Elements that changes are brought to: focus to the state when `focus_word` asks for it, messages into view. */
-function usePlaces({ record, fault, saying }: { record: PayRecord; fault: Fault | null; saying: string }) {
-  const word = useRef<HTMLHeadingElement>(null)
-  const saying_place = useRef<HTMLParagraphElement>(null)
-  const fault_place = useRef<HTMLDivElement>(null)
-  const focus_word = useRef(false)
-  useLayoutEffect(() => {
-    if (focus_word.current) word.current?.focus()
-    focus_word.current = false
-  }, [record])
-  // On a phone the button that was pressed may be screens away from the message.
-  useLayoutEffect(() => {
-    if (fault !== null) fault_place.current?.scrollIntoView({ block: 'nearest' })
-  }, [fault])
-  useLayoutEffect(() => {
-    if (saying !== '') saying_place.current?.scrollIntoView({ block: 'nearest' })
-  }, [saying])
-  return { word, saying_place, fault_place, focus_word }
+/** The merchant by address, because names are not verified. */
+function PayMerchant({ record, address, is_operator }: { record: PayRecord; address: string; is_operator: boolean }) {
+  const text = usePayText()
+  const { merchant_verified } = record
+  const [mark, word, notice] = merchant_verified
+    ? (['valid', is_operator ? 'signed_by_operator' : 'signed_by_merchant', is_operator ? 'operator_signed' : 'merchant_signed'] as const)
+    : (['unverifiable', 'not_signed', is_operator ? 'operator_not_signed' : 'merchant_not_signed'] as const)
+  const fours = address.slice(2).match(/.{4}/g) ?? []
+  return html`<section class="payee" aria-labelledby="payee">
+    <h2 id="payee">${text('merchant')}</h2>
+    <p class="address" id="address">0x${fours.map((four) => html`<span>${four}</span>`)}</p>
+    <p><${CopyButton} id="address" what=${text('copy_address')} /></p>
+    <p><${SmallVerdict} mark=${mark} word=${text(word)} /></p>
+    <p class="hint">${text(notice)}</p>
+  </section>`
 }
 
-type LoadCheckout = () => Promise<Checkout | null>
-
-/** Loads the module that asks a wallet and sends the payment, which a page without a wallet does not need; null after telling that it failed. */
-function loadCheckout(parts: CheckoutParts): LoadCheckout {
-  let loaded: Checkout | null = null
-  return async () => {
-    try {
-      const { createCheckout } = await import('../client/pay/checkout.ts')
-      return (loaded ??= createCheckout(parts))
-    } catch {
-      parts.screen.say(parts.messages.checkout.unreachable)
-      return null
-    }
-  }
+function PayPurpose({ record, details }: { record: PayRecord; details: InvoiceDetails }) {
+  const text = usePayText()
+  const { client_name, memo, order_number, entitlement } = details
+  const covers = entitlement && text('covers_calls', { product: entitlement.product, calls: String(entitlement.calls) })
+  return html`<section class="purpose" aria-labelledby="purpose">
+    <h2 id="purpose">${text('details')}</h2>
+    <dl class="rows">
+      ${client_name !== null && html`<div><dt>${text('client')}</dt><dd>${client_name}</dd></div>`}
+      ${order_number !== null && html`<div><dt>${text('order_number')}</dt><dd>${order_number}</dd></div>`}
+      ${memo !== null && html`<div><dt>${text('memo')}</dt><dd class="memo">${memo}</dd></div>`}
+      ${covers !== null && html`<div><dt>${text('covers')}</dt><dd>${covers}</dd></div>`}
+      <div><dt>${text('issued')}</dt><dd><${PayTime} at_s=${record.created_s} local /></dd></div>
+    </dl>
+    ${(client_name !== null || memo !== null || order_number !== null) && html`<p class="hint">${text('written_by_creator')}</p>`}
+  </section>`
 }
 
-/** State of the page: the record, the wallets, and what is announced. */
-function useCheckout({ record: wire, etag, setting, now_ms, events }: CheckoutPageProps) {
-  const { messages } = usePayLocale()
-  const first = useMemo(() => recordOf(wire), [])
-  const [record, setRecord] = useState(first)
-  const [trace, setTrace] = useState<Trace | null>(null)
-  const [saying, setSaying] = useState('')
-  const [fault, setFault] = useState<Fault | null>(null)
-  const [announced, setAnnounced] = useState('')
-  const [reached, setReached] = useState(true)
-  const [live, setLive] = useState<Live | null>(null)
-  const [wallets, setWallets] = useState<readonly Wallet[]>([])
-  const [asked, setAsked] = useState(false)
-  const [phase, setPhase] = useState<Phase>('idle')
-  const latest = useRef(first)
-  const checkout = useRef<LoadCheckout>(() => Promise.resolve(null))
-  const places = usePlaces({ record, fault, saying })
-  const screen: Screen = { trace: setTrace, say: setSaying, trouble: setFault }
-  const take = (found: PayRecord) => {
-    const { word: state, reason } = stateText(messages.states, found)
-    if (found.status !== latest.current.status) setAnnounced(`${state}. ${reason}`)
-    // If the focused element is about to be hidden, focus moves to the state.
-    places.focus_word.current = !isPayable(found) && document.activeElement?.closest('#ways') !== null
-    latest.current = found
-    setRecord(found)
-  }
-  useEffect(() => {
-    const path = `/api/invoice/${first.invoice_id}`
-    const following = follow({
-      path,
-      events,
-      etag,
-      written_ms: now_ms,
-      onRecord(found) {
-        take(found)
-        if (found.status === 'SETTLED' || found.status === 'VOID') following.hurry(false)
-      },
-      onLine: setReached,
-    })
-    setLive(following)
-    checkout.current = loadCheckout({ live: following, screen, messages, record: () => latest.current, onPhase: setPhase })
-    if (setting.carries) {
-      discoverWallets((wallet) => {
-        setWallets((known) => [...known, wallet])
-        void checkout.current()
-      })
-      setAsked(true)
-    }
-    if (hasKeptPayment(first.invoice_id)) void checkout.current().then((loaded) => loaded?.resume())
-  }, [])
-  return {
-    record,
-    trace,
-    saying,
-    fault,
-    announced,
-    reached,
-    live,
-    ...places,
-    take,
-    first_due_minor: first.due_minor,
-    say: setSaying,
-    trouble: setFault,
-    wallet_state: { wallets, asked, phase, ...walletActs(() => checkout.current()) },
-  }
+/** Link back to the shop, once the invoice is paid. The page never goes there by itself, and the shop does not see where the payer comes from. */
+function BackToShop({ record, details: { shop } }: { record: PayRecord; details: InvoiceDetails }) {
+  const text = usePayText()
+  if (shop === null || record.status !== 'SETTLED') return null
+  const { url, host } = shop
+  return html`<p class="back">
+    <a href=${url} rel="noopener noreferrer nofollow">${text('back_to_shop')} <span>(${host})</span></a>
+    <span class="hint">${text('back_to_shop_help', { host })}</span>
+  </p>`
 }
 
-function walletActs(load: LoadCheckout) {
-  return {
-    choose: (wallet: Wallet) => void load().then((loaded) => loaded?.pay(wallet)),
-    stop() {
-      void load().then((loaded) => loaded?.stop())
-      document.querySelector<HTMLElement>('#wallets button')?.focus()
-    },
-  }
+/** Link to the PDF, and the seal that page and PDF share. */
+function PayPdf({ record, details, language }: { record: PayRecord; details: InvoiceDetails; language: string }) {
+  const text = usePayText()
+  const { seal, unprintable } = details
+  return html`<section class="paper" aria-labelledby="paper">
+    <h2 id="paper">${text('pdf')}</h2>
+    <svg class="seal" viewBox=${`0 0 ${seal.units} ${seal.units}`} role="img" aria-label=${text('seal')}>
+      <g fill="none" stroke="currentColor">
+        ${seal.paths.map(({ d, stroke_width }) => html`<path d=${d} stroke-width=${stroke_width} />`)}
+      </g>
+    </svg>
+    <div>
+      <p>
+        ${
+          unprintable === null
+            ? html`<a href=${`/api/invoice/${record.invoice_id}/pdf?lang=${language}`}>
+                ${text(record.status === 'SETTLED' ? 'download_paid_pdf' : 'download_pdf')}
+              </a>`
+            : text('no_pdf', { characters: unprintable })
+        }
+      </p>
+      <p class="hint">${text('seal_help')}</p>
+    </div>
+  </section>`
 }
 
-function recordOf(wire: Readonly<Record<string, unknown>>): PayRecord {
-  const record = readRecord(wire)
-  if (record === null) throw new TypeError('the invoice record is invalid')
-  return record
+function PayTerms({ record, details }: { record: PayRecord; details: InvoiceDetails }) {
+  const text = usePayText()
+  const { terms, fee_minor, net_minor } = details
+  const net = text('net_of', { net: usdc(BigInt(net_minor)), amount: usdc(record.amount_minor) })
+  return html`<section aria-labelledby="terms">
+    <h2 id="terms">${text('fee_and_terms')}</h2>
+    <dl class="rows">
+      <div><dt>${text('fee')}</dt><dd>${usdc(BigInt(fee_minor))} USDC</dd></div>
+      <div><dt>${text('merchant_receives')}</dt><dd>${net}</dd></div>
+    </dl>
+    <details>
+      <summary>${text('terms', { version: terms.version })}</summary>
+      <p lang="en">${terms.text}</p>
+      <dl class="rows">
+        <div><dt>${text('accepted')}</dt><dd>${terms.accepted_at}</dd></div>
+        <div><dt>${text('terms_hash')}</dt><dd><code>${terms.hash}</code></dd></div>
+      </dl>
+    </details>
+    <p class="hint">${text('disclaimer')}</p>
+  </section>`
 }
 
-/** State of the invoice in a word, and a sentence that says what comes next. */
-function stateText(messages: PayMessages['states'], record: PayRecord): { word: string; reason: string } {
-  const { status, due_minor, paid_minor, amount_minor, bank_payment } = record
-  const part = status === 'PROCESSING' && due_minor > 0n ? 'PROCESSING_PART' : status
-  const { word, reason } = messages[part === 'SETTLED' && bank_payment !== null ? 'SETTLED_BY_BANK' : part]
-  return { word, reason: fillMessage(reason, { due: usdc(due_minor), paid: usdc(paid_minor), amount: usdc(amount_minor) }) }
+/** Values that only developers need, folded. */
+function DeveloperDetails({ record, cart_hash }: { record: PayRecord; cart_hash: string }) {
+  const text = usePayText()
+  const { chain_id, signing, invoice_id } = record
+  return html`<details class="technical">
+    <summary>${text('developer')}</summary>
+    <dl class="rows">
+      <div><dt>${text('network')}</dt><dd><code>eip155:${chain_id}</code></dd></div>
+      ${signing !== null && html`<div><dt>${text('token')}</dt><dd><code>${signing.token}</code></dd></div>`}
+      <div><dt>${text('cart_hash')}</dt><dd><code>${cart_hash}</code></dd></div>
+      <div><dt>${text('record')}</dt><dd><a href=${`/api/invoice/${invoice_id}`}>${text('record_json')}</a></dd></div>
+    </dl>
+  </details>`
 }
 
 /** State of the invoice: icon, word and sentence. The word takes the focus when the way to pay disappears. */

@@ -6,7 +6,7 @@ import { requestFault } from '../client/pay/faults.ts'
 import { chainName, isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
 import { initials, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
-import { CopyButton, usePayLocale, usePayText } from './pay-details.ts'
+import { CopyButton, usePayLocale, usePayText } from './pay-text.ts'
 
 /** Facts of the deployment and the invoice that do not change while the page is open. */
 export interface PaySetting {

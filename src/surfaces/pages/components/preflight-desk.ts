@@ -1,29 +1,20 @@
 import type { TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import SAMPLES from '../../../../data/samples/preflight.json' with { type: 'json' }
 import { indentJson } from '../../../pure/documents/json-text.ts'
 import { readStrictJson } from '../../../pure/documents/strict-json.ts'
-import { isObject } from '../../../pure/is-object.ts'
 import { PROTOCOL_IDS, type ProtocolId } from '../../../pure/protocols/protocol.ts'
-import { requestJson } from '../client/json-request.ts'
-import { sampleText } from '../client/preflight/samples.ts'
 import { html } from '../html.ts'
-import { DocumentEditor, type Mark } from './document-editor.ts'
-import { CheckedRules, readResult, ShownFindings, type CheckReply, type RulePart, type Shown } from './preflight-report.ts'
+import { DocumentEditor } from './document-editor.ts'
+import { CheckedRules, ShownFindings, useDocument, type Choices, type RulePart } from './preflight-report.ts'
 
 export interface PreflightDeskProps {
   parts: readonly RulePart[]
   /** Limits of the service for a request and its document. */
-  limits: { body_bytes: number; depth: number; nodes: number; payee_chars: number }
+  limits: Parameters<typeof useDocument>[0] & { payee_chars: number }
   statement: string
   /** Choices that the reader made before the script was loaded. */
   chosen?: Partial<Choices>
-}
-
-/** Protocol, and what the reader states about the document; empty where nothing is stated. */
-export interface Choices {
-  protocol: ProtocolId
-  document_type: string
-  version: string
 }
 
 /** Common short names of the protocols. */
@@ -38,8 +29,6 @@ const SHORT: Readonly<Record<ProtocolId, string>> = {
 }
 
 const NOTHING_CHOSEN: Choices = { protocol: 'ucp', document_type: '', version: '' }
-const ENCODER = new TextEncoder()
-
 /** Form of the preflight: the text is parsed here first, then checked by the service, and each finding is marked at its place. */
 export function PreflightDesk({ parts, limits, statement, chosen = {} }: PreflightDeskProps) {
   const desk = usePreflight(limits, chosen)
@@ -77,60 +66,6 @@ function rulesAhead(parts: readonly RulePart[], part: RulePart | undefined): str
 }
 
 type Preflight = ReturnType<typeof usePreflight>
-
-/** The document and its last result. The text lives in its field; `text` follows it. */
-function useDocument(limits: PreflightDeskProps['limits']) {
-  const [text, setText] = useState('')
-  const [shown, setShown] = useState<Shown>({ kind: 'empty' })
-  const [marks, setMarks] = useState<readonly Mark[]>([])
-  const [target, setTarget] = useState<{ mark: Mark } | null>(null)
-  const [status, setStatus] = useState('')
-  const [busy, setBusy] = useState(false)
-  const field = useRef<HTMLTextAreaElement>(null)
-  const payee = useRef<HTMLInputElement>(null)
-  const checked_text = useRef('')
-  const sender = useRef<Sender | null>(null)
-  const showSent = (sent: Sent) => {
-    if (sent.kind === 'checking') {
-      checked_text.current = field.current?.value ?? ''
-      return setStatus('Checking …')
-    }
-    if (sent.kind === 'waiting') return setStatus(`This minute’s documents are used up; the next is sent in ${sent.wait_s} s.`)
-    setBusy(false)
-    const result = readResult(sent, checked_text.current)
-    setStatus(result.status)
-    setShown(result.shown)
-    setMarks(result.marks)
-  }
-  /** Shows why the text cannot be checked, or queues it to be sent. `now` skips the wait for more typing. */
-  const check = (stated: Choices, now: boolean) => {
-    const typed = field.current?.value ?? ''
-    setText(typed)
-    setTarget(null)
-    const body = requestBody(stated, payee.current?.value ?? '', typed)
-    const refusal = refuse(typed, ENCODER.encode(body).length, limits)
-    sender.current ??= new Sender(showSent)
-    sender.current.offer(refusal === null ? body : null, now)
-    setBusy(refusal === null)
-    setMarks(refusal?.shown.kind === 'unreadable' ? [refusal.shown.mark] : [])
-    if (refusal === null) return
-    setShown(refusal.shown)
-    setStatus(refusal.status)
-  }
-  const set = (next: string, stated: Choices) => {
-    if (field.current === null) return
-    field.current.value = next
-    field.current.scrollTo(0, 0)
-    field.current.setSelectionRange(0, 0)
-    check(stated, true)
-  }
-  const show = (mark: Mark) => setTarget({ mark })
-  const refuseFile = (sentence: string) => {
-    setShown({ kind: 'refused', word: 'too large', sentence })
-    setStatus('The file is too large.')
-  }
-  return { text, shown, marks, target, status, busy, field, payee, check, set, show, refuseFile }
-}
 
 /** State of the page: the choices, and the document with its result. */
 function usePreflight(limits: PreflightDeskProps['limits'], chosen: Partial<Choices>) {
@@ -173,35 +108,6 @@ function usePreflight(limits: PreflightDeskProps['limits'], chosen: Partial<Choi
       field.current?.focus()
     },
   }
-}
-
-/** Body of a request. The document is inserted as typed, so that the service reads the same literals. */
-function requestBody({ protocol, document_type, version }: Choices, expected_payee: string, text: string): string {
-  const stated = Object.entries({ document_type, version, expected_payee }).map(([name, value]) =>
-    value === '' ? '' : `,"${name}":${JSON.stringify(value)}`,
-  )
-  return `{"protocol":${JSON.stringify(protocol)}${stated.join('')},"document":${text}}`
-}
-
-/** Why a text is not sent; null if it is. */
-function refuse(text: string, bytes: number, limits: PreflightDeskProps['limits']): { shown: Shown; status: string } | null {
-  if (text.trim() === '') return { shown: { kind: 'empty' }, status: '' }
-  if (bytes > limits.body_bytes) {
-    const sentence = `The request would have ${bytes} bytes; the maximum is ${limits.body_bytes}.`
-    return { shown: { kind: 'refused', word: 'too large', sentence }, status: 'The document is too large.' }
-  }
-  const read = readStrictJson(text, limits, { unsafe_numbers: 'keep_text' })
-  if (!read.ok) {
-    const { position, line, column, message } = read
-    const mark: Mark = { start: position, end: Math.min(position + 1, text.length), severity: 'error' }
-    return {
-      shown: { kind: 'unreadable', message, position: { line, column, exact: true }, mark },
-      status: `Not readable at line ${line}, column ${column}.`,
-    }
-  }
-  if (isObject(read.value)) return null
-  const sentence = 'The document of every protocol here is a JSON object.'
-  return { shown: { kind: 'refused', word: 'not an object', sentence }, status: 'Not an object.' }
 }
 
 function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefined; desk: Preflight; payee_chars: number }) {
@@ -277,7 +183,7 @@ function DocumentPaper({ desk, body_bytes }: { desk: Preflight; body_bytes: numb
   }
   const quiet = (id: string, words: string, act: () => void) =>
     html`<button type="button" class="quiet" id=${id} onClick=${act}>${words}</button>`
-  const bytes = desk.text === '' ? 0 : ENCODER.encode(desk.text).length
+  const bytes = desk.text === '' ? 0 : new TextEncoder().encode(desk.text).length
   return html`<section class="paper" aria-labelledby="document-title">
     <div class="bar">
       <h2 id="document-title"><label for="document">document</label> <span class="kind">JSON</span></h2>
@@ -310,72 +216,40 @@ function DocumentPaper({ desk, body_bytes }: { desk: Preflight; body_bytes: numb
   </section>`
 }
 
-/** State of a request: `waiting` after a 429, `checking` while it is in flight, then its result. */
-type Sent = { kind: 'checking' } | { kind: 'waiting'; wait_s: number } | CheckReply
-
-/** Quiet before a text is sent, and time between two of them: a client has sixty a minute. */
-const QUIET_MS = 500
-const BETWEEN_MS = 1_100
-const FALLBACK_WAIT_S = 10
-
-/**
- * Sends only the latest offered body: debounced, within the rate limit of the service, and with one request in flight at most. After a
- * 429 it waits for Retry-After, reports the remaining time, and then sends the body that is the latest by then.
- */
-class Sender {
-  private readonly told: (sent: Sent) => void
-  private body: string | null = null
-  private timer: ReturnType<typeof setTimeout> | undefined
-  private sending = false
-  /** Counts what was offered, so that an answer to what is no longer there is dropped. */
-  private turn = 0
-  private free_at_ms = 0
-  private quiet_at_ms = 0
-  private held_until_ms = 0
-
-  constructor(told: (sent: Sent) => void) {
-    this.told = told
-  }
-
-  /** Offers the body of a request; null takes back what was offered. `now` skips the wait for more changes. */
-  offer(body: string | null, now = false): void {
-    this.turn++
-    this.body = body
-    this.quiet_at_ms = performance.now() + (now ? 0 : QUIET_MS)
-    this.plan()
-  }
-
-  private plan(): void {
-    clearTimeout(this.timer)
-    if (this.body === null || this.sending) return
-    const now_ms = performance.now()
-    if (this.held_until_ms > now_ms) this.told({ kind: 'waiting', wait_s: Math.ceil((this.held_until_ms - now_ms) / 1_000) })
-    const due_ms = Math.max(this.quiet_at_ms, this.free_at_ms, this.held_until_ms) - now_ms
-    // While the service asks to wait, the remaining time is reported every second.
-    const wait_ms = this.held_until_ms > now_ms ? Math.min(due_ms, 1_000) : due_ms
-    this.timer = setTimeout(() => (performance.now() + 1 < this.held_until_ms ? this.plan() : void this.send()), Math.max(0, wait_ms))
-  }
-
-  private async send(): Promise<void> {
-    const { body, turn } = this
-    if (body === null) return
-    this.body = null
-    this.sending = true
-    this.free_at_ms = performance.now() + BETWEEN_MS
-    this.told({ kind: 'checking' })
-    const sent = await post(body)
-    this.sending = false
-    if ('retry_after_s' in sent) {
-      this.held_until_ms = performance.now() + sent.retry_after_s * 1_000
-      if (turn === this.turn) this.body = body
-    } else if (turn === this.turn) this.told(sent)
-    this.plan()
-  }
+/** Sample of a protocol: a document that keeps its rules, and what is changed to break some. Members are named by JSON pointer. */
+interface Sample {
+  correct: unknown
+  /** New values; null takes the member away. */
+  faults: Readonly<Record<string, unknown>>
+  /** Times that follow the clock, in seconds from now: of the document, and of its faulty form. */
+  times?: Readonly<Record<string, number>>
+  fault_times?: Readonly<Record<string, number>>
+  /** Payee that the caller expects; the faulty sample pays a different one. */
+  expected_payee?: string
 }
 
-async function post(body: string): Promise<Sent | { retry_after_s: number }> {
-  const reply = await requestJson('/v1/protocols/check', body)
-  if (reply === null) return { kind: 'unreachable' }
-  if (reply.status !== 429) return { kind: 'answered', ok: reply.ok, answer: reply.body ?? {} }
-  return { retry_after_s: reply.retry_after_s || FALLBACK_WAIT_S }
+interface SampleText {
+  text: string
+  expected_payee: string
+}
+
+/** The sample of a protocol as people write it, two spaces a level, at this Unix time. */
+export function sampleText(protocol: ProtocolId, kind: 'correct' | 'faulty', now_s: number): SampleText {
+  const { correct, faults, times, fault_times, expected_payee = '' }: Sample = SAMPLES[protocol]
+  const document: unknown = structuredClone(correct)
+  const change = (pointer: string, value: (former: unknown) => unknown) => put(document, pointer.split('/').slice(1), value)
+  for (const [pointer, after_s] of Object.entries({ ...times, ...(kind === 'faulty' ? fault_times : {}) }))
+    change(pointer, (former) => (typeof former === 'number' ? now_s + after_s : timeText(now_s + after_s)))
+  if (kind === 'faulty') for (const [pointer, value] of Object.entries(faults)) change(pointer, () => value ?? undefined)
+  return { text: JSON.stringify(document, null, 2), expected_payee: kind === 'faulty' ? expected_payee : '' }
+}
+
+function put(holder: unknown, [step = '', ...rest]: readonly string[], value: (former: unknown) => unknown): void {
+  const members = holder as Record<string, unknown>
+  if (rest.length > 0) put(members[step], rest, value)
+  else members[step] = value(members[step])
+}
+
+function timeText(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
 }

@@ -1,8 +1,11 @@
 import type { VNode } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { findJsonRanges } from '../../../pure/documents/json-text.ts'
+import { readStrictJson } from '../../../pure/documents/strict-json.ts'
 import type { HeadlineTone } from '../../../pure/headline.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
-import type { FindingSeverity } from '../../../pure/protocols/protocol.ts'
+import type { FindingSeverity, ProtocolId } from '../../../pure/protocols/protocol.ts'
+import { requestJson } from '../client/json-request.ts'
 import { html } from '../html.ts'
 import { Lines, type Mark } from './document-editor.ts'
 import { NoAnswer, ProblemView } from './problem.ts'
@@ -171,10 +174,10 @@ export function CheckedRules({ checked, parts }: { checked: readonly string[]; p
 }
 
 /** Answer of the service to a document; `unreachable` if none came. */
-export type CheckReply = { kind: 'answered'; ok: boolean; answer: Members } | { kind: 'unreachable' }
+type CheckReply = { kind: 'answered'; ok: boolean; answer: Members } | { kind: 'unreachable' }
 
 /** Content of the findings pane. */
-export type Shown =
+type Shown =
   | { kind: 'empty' }
   | { kind: 'refused'; word: string; sentence: string }
   | { kind: 'unreadable'; message: string; position: Omit<FindingPosition, 'show'>; mark: Mark }
@@ -183,7 +186,7 @@ export type Shown =
   | { kind: 'report'; report: Report; positions: ReadonlyMap<Finding, Omit<FindingPosition, 'show'> & { mark: Mark }> }
 
 /** View of an answer: the pane, the status line and the marks, for the text that was checked. */
-export function readResult(sent: CheckReply, text: string): { shown: Shown; status: string; marks: readonly Mark[] } {
+function readResult(sent: CheckReply, text: string): { shown: Shown; status: string; marks: readonly Mark[] } {
   if (sent.kind === 'unreachable') return { shown: { kind: 'unreachable' }, status: 'The service could not be reached.', marks: [] }
   const { answer } = sent
   const report = sent.ok ? readReport(answer) : null
@@ -253,4 +256,173 @@ export function ShownFindings({ shown, parts, show }: { shown: Shown; parts: rea
 
 function headline(word: string, sentence: string): { tone: HeadlineTone; word: string; sentence: string; code: string } {
   return { tone: 'bad', word, sentence, code: '' }
+}
+
+/** Protocol, and what the reader states about the document; empty where nothing is stated. */
+export interface Choices {
+  protocol: ProtocolId
+  document_type: string
+  version: string
+}
+
+/** Limits of the service for a request and its document. */
+interface RequestLimits {
+  body_bytes: number
+  depth: number
+  nodes: number
+}
+
+/** The document and its last result. The text lives in its field; `text` follows it. */
+export function useDocument(limits: RequestLimits) {
+  const [text, setText] = useState('')
+  const [shown, setShown] = useState<Shown>({ kind: 'empty' })
+  const [marks, setMarks] = useState<readonly Mark[]>([])
+  const [target, setTarget] = useState<{ mark: Mark } | null>(null)
+  const [status, setStatus] = useState('')
+  const [busy, setBusy] = useState(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const payee = useRef<HTMLInputElement>(null)
+  const checked_text = useRef('')
+  const sender = useRef<Sender | null>(null)
+  const showSent = (sent: Sent) => {
+    if (sent.kind === 'checking') {
+      checked_text.current = field.current?.value ?? ''
+      return setStatus('Checking …')
+    }
+    if (sent.kind === 'waiting') return setStatus(`This minute’s documents are used up; the next is sent in ${sent.wait_s} s.`)
+    setBusy(false)
+    const result = readResult(sent, checked_text.current)
+    setStatus(result.status)
+    setShown(result.shown)
+    setMarks(result.marks)
+  }
+  /** Shows why the text cannot be checked, or queues it to be sent. `now` skips the wait for more typing. */
+  const check = (stated: Choices, now: boolean) => {
+    const typed = field.current?.value ?? ''
+    setText(typed)
+    setTarget(null)
+    const body = requestBody(stated, payee.current?.value ?? '', typed)
+    const refusal = refuse(typed, ENCODER.encode(body).length, limits)
+    sender.current ??= new Sender(showSent)
+    sender.current.offer(refusal === null ? body : null, now)
+    setBusy(refusal === null)
+    setMarks(refusal?.shown.kind === 'unreadable' ? [refusal.shown.mark] : [])
+    if (refusal === null) return
+    setShown(refusal.shown)
+    setStatus(refusal.status)
+  }
+  const set = (next: string, stated: Choices) => {
+    if (field.current === null) return
+    field.current.value = next
+    field.current.scrollTo(0, 0)
+    field.current.setSelectionRange(0, 0)
+    check(stated, true)
+  }
+  const show = (mark: Mark) => setTarget({ mark })
+  const refuseFile = (sentence: string) => {
+    setShown({ kind: 'refused', word: 'too large', sentence })
+    setStatus('The file is too large.')
+  }
+  return { text, shown, marks, target, status, busy, field, payee, check, set, show, refuseFile }
+}
+
+const ENCODER = new TextEncoder()
+
+/** Body of a request. The document is inserted as typed, so that the service reads the same literals. */
+function requestBody({ protocol, document_type, version }: Choices, expected_payee: string, text: string): string {
+  const stated = Object.entries({ document_type, version, expected_payee }).map(([name, value]) =>
+    value === '' ? '' : `,"${name}":${JSON.stringify(value)}`,
+  )
+  return `{"protocol":${JSON.stringify(protocol)}${stated.join('')},"document":${text}}`
+}
+
+/** Why a text is not sent; null if it is. */
+function refuse(text: string, bytes: number, limits: RequestLimits): { shown: Shown; status: string } | null {
+  if (text.trim() === '') return { shown: { kind: 'empty' }, status: '' }
+  if (bytes > limits.body_bytes) {
+    const sentence = `The request would have ${bytes} bytes; the maximum is ${limits.body_bytes}.`
+    return { shown: { kind: 'refused', word: 'too large', sentence }, status: 'The document is too large.' }
+  }
+  const read = readStrictJson(text, limits, { unsafe_numbers: 'keep_text' })
+  if (!read.ok) {
+    const { position, line, column, message } = read
+    const mark: Mark = { start: position, end: Math.min(position + 1, text.length), severity: 'error' }
+    return {
+      shown: { kind: 'unreadable', message, position: { line, column, exact: true }, mark },
+      status: `Not readable at line ${line}, column ${column}.`,
+    }
+  }
+  if (isObject(read.value)) return null
+  const sentence = 'The document of every protocol here is a JSON object.'
+  return { shown: { kind: 'refused', word: 'not an object', sentence }, status: 'Not an object.' }
+}
+
+/** State of a request: `waiting` after a 429, `checking` while it is in flight, then its result. */
+type Sent = { kind: 'checking' } | { kind: 'waiting'; wait_s: number } | CheckReply
+
+/** Quiet before a text is sent, and time between two of them: a client has sixty a minute. */
+const QUIET_MS = 500
+const BETWEEN_MS = 1_100
+const FALLBACK_WAIT_S = 10
+
+/**
+ * Sends only the latest offered body: debounced, within the rate limit of the service, and with one request in flight at most. After a
+ * 429 it waits for Retry-After, reports the remaining time, and then sends the body that is the latest by then.
+ */
+class Sender {
+  private readonly told: (sent: Sent) => void
+  private body: string | null = null
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private sending = false
+  /** Counts what was offered, so that an answer to what is no longer there is dropped. */
+  private turn = 0
+  private free_at_ms = 0
+  private quiet_at_ms = 0
+  private held_until_ms = 0
+
+  constructor(told: (sent: Sent) => void) {
+    this.told = told
+  }
+
+  /** Offers the body of a request; null takes back what was offered. `now` skips the wait for more changes. */
+  offer(body: string | null, now = false): void {
+    this.turn++
+    this.body = body
+    this.quiet_at_ms = performance.now() + (now ? 0 : QUIET_MS)
+    this.plan()
+  }
+
+  private plan(): void {
+    clearTimeout(this.timer)
+    if (this.body === null || this.sending) return
+    const now_ms = performance.now()
+    if (this.held_until_ms > now_ms) this.told({ kind: 'waiting', wait_s: Math.ceil((this.held_until_ms - now_ms) / 1_000) })
+    const due_ms = Math.max(this.quiet_at_ms, this.free_at_ms, this.held_until_ms) - now_ms
+    // While the service asks to wait, the remaining time is reported every second.
+    const wait_ms = this.held_until_ms > now_ms ? Math.min(due_ms, 1_000) : due_ms
+    this.timer = setTimeout(() => (performance.now() + 1 < this.held_until_ms ? this.plan() : void this.send()), Math.max(0, wait_ms))
+  }
+
+  private async send(): Promise<void> {
+    const { body, turn } = this
+    if (body === null) return
+    this.body = null
+    this.sending = true
+    this.free_at_ms = performance.now() + BETWEEN_MS
+    this.told({ kind: 'checking' })
+    const sent = await post(body)
+    this.sending = false
+    if ('retry_after_s' in sent) {
+      this.held_until_ms = performance.now() + sent.retry_after_s * 1_000
+      if (turn === this.turn) this.body = body
+    } else if (turn === this.turn) this.told(sent)
+    this.plan()
+  }
+}
+
+async function post(body: string): Promise<Sent | { retry_after_s: number }> {
+  const reply = await requestJson('/v1/protocols/check', body)
+  if (reply === null) return { kind: 'unreachable' }
+  if (reply.status !== 429) return { kind: 'answered', ok: reply.ok, answer: reply.body ?? {} }
+  return { retry_after_s: reply.retry_after_s || FALLBACK_WAIT_S }
 }

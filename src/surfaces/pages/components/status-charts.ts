@@ -3,10 +3,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { durationText } from '../../../pure/duration-text.ts'
 import type { HistoryView, Span } from '../../../service/telemetry/history.ts'
 import { html } from '../html.ts'
-import { chartsOf, GUTTERS, type ChartDefinition, type PriceBounds, type TimeAxis } from './status-plots.ts'
+import { chartsOf, SPAN_S } from './status-plots.ts'
 
 export interface StatusChartsProps {
-  bounds: PriceBounds
+  bounds: Parameters<typeof chartsOf>[0]
   takes_payments: boolean
 }
 
@@ -20,7 +20,6 @@ export function StatusCharts({ bounds, takes_payments }: StatusChartsProps) {
   const { view, freshness } = useHistory(span)
   const room = useRef<HTMLElement>(null)
   const width = useDrawingWidth(room)
-  const axis = view === null || width === null ? null : axisOf(view, width)
   const choose = (event: TargetedEvent<HTMLInputElement>) => setSpan(event.currentTarget.value === 'day' ? 'day' : 'hour')
   return html`<section
     class=${freshness.state === 'stalled' ? 'history stale' : 'history'}
@@ -41,7 +40,7 @@ export function StatusCharts({ bounds, takes_payments }: StatusChartsProps) {
     <noscript>
       <p>The charts need JavaScript. <a href="/status/history.json">The numbers behind them</a> are JSON.</p>
     </noscript>
-    ${chartsOf(bounds, takes_payments).map((chart) => html`<${Chart} key=${chart.id} chart=${chart} view=${view} axis=${axis} />`)}
+    ${chartsOf(bounds, takes_payments).map((chart) => html`<${Chart} key=${chart.id} chart=${chart} view=${view} width=${width} />`)}
   </section>`
 }
 
@@ -134,27 +133,21 @@ function useDrawingWidth(room: { current: HTMLElement | null }): number | null {
   return width
 }
 
-/** Time axis with the newest point at the right edge. */
-function axisOf(view: HistoryView, width: number): TimeAxis {
-  const to_s = (view.at_s.at(-1) ?? 0) + view.every_s
-  return { from_s: to_s - SPAN_S[view.span], to_s, left: GUTTERS.left, right: Math.max(GUTTERS.left + 100, width - GUTTERS.right) }
-}
-
 interface ChartProps {
-  chart: ChartDefinition
+  chart: ReturnType<typeof chartsOf>[number]
   view: HistoryView | null
-  axis: TimeAxis | null
+  width: number | null
 }
 
 /** A chart with its table, which is filled while it is open. The style sheet reserves the height of the drawing. */
-function Chart({ chart: { id, title, hint, draw, columns }, view, axis }: ChartProps) {
+function Chart({ chart: { id, title, hint, draw, columns }, view, width }: ChartProps) {
   const [open, setOpen] = useState(false)
   return html`<figure class=${`chart ${id}`} aria-labelledby=${`title-${id}`}>
     <figcaption>
       <h3 id=${`title-${id}`}>${title}</h3>
       <p class="hint">${hint}</p>
     </figcaption>
-    <div class="drawing" id=${`chart-${id}`}>${view !== null && axis !== null && draw(view, axis)}</div>
+    <div class="drawing" id=${`chart-${id}`}>${view !== null && width !== null && draw(view, width)}</div>
     <details id=${`table-${id}`} onToggle=${(event: TargetedEvent<HTMLDetailsElement>) => setOpen(event.currentTarget.open)}>
       <summary>As a table</summary>
       <div class="rows">${open && view !== null && html`<${PointTable} view=${view} columns=${columns(view)} />`}</div>
@@ -163,7 +156,7 @@ function Chart({ chart: { id, title, hint, draw, columns }, view, axis }: ChartP
 }
 
 /** Every point of a chart, newest first. Scrolls inside itself, so the keyboard must reach it. */
-function PointTable({ view, columns }: { view: HistoryView; columns: ReturnType<ChartDefinition['columns']> }) {
+function PointTable({ view, columns }: { view: HistoryView; columns: ReturnType<ChartProps['chart']['columns']> }) {
   if (view.at_s.length === 0) return html`<p>Nothing was counted yet.</p>`
   const caption = `One row for each ${durationText(view.every_s)}, newest first`
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}>
@@ -178,9 +171,6 @@ function PointTable({ view, columns }: { view: HistoryView; columns: ReturnType<
     </table>
   </div>`
 }
-
-/** Seconds that a chart of this span shows. */
-const SPAN_S: Record<Span, number> = { hour: 3_600, day: 86_400 }
 
 /** Reads a span; later than a time when one is given. Rejects when the service does not answer as it should. */
 async function readHistory(span: Span, after_s: number | null, signal: AbortSignal): Promise<HistoryView> {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { durationText } from '../../../pure/duration-text.ts'
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
-import type { HistoryView } from '../../../service/telemetry/history.ts'
+import type { HistoryView, Span } from '../../../service/telemetry/history.ts'
 import { html } from '../html.ts'
 
 /** Values of one strip over time. */
@@ -17,9 +17,6 @@ interface Row {
   /** A value other than zero deserves attention. */
   bad?: boolean
 }
-
-/** Floor and cap of each class of tools, in minor units. */
-export type PriceBounds = Readonly<Record<string, readonly [floor: string, cap: string]>>
 
 const CALLS = { answered: 'answered', payment_required: 'asked to pay', refused: 'refused', failed: 'failed' } as const
 
@@ -93,7 +90,7 @@ function rateText(rate: number): string {
 }
 
 /** The period that is drawn, and its place in the drawing, in pixels. */
-export interface TimeAxis {
+interface TimeAxis {
   from_s: number
   to_s: number
   left: number
@@ -101,7 +98,16 @@ export interface TimeAxis {
 }
 
 /** Width in pixels of the label columns left and right of a chart. */
-export const GUTTERS = { left: 64, right: 44 } as const
+const GUTTERS = { left: 64, right: 44 } as const
+
+/** Seconds that a chart of this span shows. */
+export const SPAN_S: Record<Span, number> = { hour: 3_600, day: 86_400 }
+
+/** Time axis with the newest point at the right edge. */
+function axisOf(view: HistoryView, width: number): TimeAxis {
+  const to_s = (view.at_s.at(-1) ?? 0) + view.every_s
+  return { from_s: to_s - SPAN_S[view.span], to_s, left: GUTTERS.left, right: Math.max(GUTTERS.left + 100, width - GUTTERS.right) }
+}
 
 function xOf({ from_s, to_s, left, right }: TimeAxis, at_s: number): number {
   return left + ((at_s - from_s) / (to_s - from_s)) * (right - left)
@@ -329,7 +335,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10
 }
 
-export interface ChartDefinition {
+interface ChartDefinition {
   id: string
   title: string
   hint: string
@@ -338,8 +344,9 @@ export interface ChartDefinition {
   columns(view: HistoryView): readonly (readonly [title: string, textAt: (index: number) => string])[]
 }
 
-export function chartsOf(bounds: PriceBounds, takes_payments: boolean): ChartDefinition[] {
-  return [
+/** Charts of the page, each drawn in a width in pixels. `bounds` has floor and cap of each class of tools, in minor units. */
+export function chartsOf(bounds: Readonly<Record<string, readonly [floor: string, cap: string]>>, takes_payments: boolean) {
+  const charts: ChartDefinition[] = [
     LATENCY,
     CALL_RATES,
     DEPENDENCIES,
@@ -359,6 +366,10 @@ export function chartsOf(bounds: PriceBounds, takes_payments: boolean): ChartDef
     },
     HEAD_AGE,
   ]
+  return charts.map(({ draw, ...chart }) => ({
+    ...chart,
+    draw: (view: HistoryView, width: number) => draw(view, axisOf(view, width)),
+  }))
 }
 
 const PRICE_CLASSES = ['check', 'chain', 'contract', 'document'] as const

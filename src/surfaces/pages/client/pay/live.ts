@@ -1,4 +1,10 @@
-import { readRecord, type PayRecord } from './record.ts'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { CheckoutPageProps } from '../../components/checkout.ts'
+import { stateText, usePayLocale } from '../../components/pay-text.ts'
+import { discoverWallets, type Wallet } from '../wallets.ts'
+import type { Checkout, CheckoutParts, Phase, Screen, Trace } from './checkout.ts'
+import type { Fault } from './faults.ts'
+import { hasKeptPayment, isPayable, readRecord, type PayRecord } from './record.ts'
 
 /** Time of the service: its last answer plus the time since. The clock of this device is not used. */
 interface ServiceClock {
@@ -13,7 +19,7 @@ export interface Live {
   hurry(on: boolean): void
 }
 
-export interface LiveParts {
+interface LiveParts {
   /** URL of the record. */
   path: string
   /** URL of the server-sent events; null if not offered. */
@@ -33,7 +39,7 @@ const CALM_MS = 5_000
 const LISTENING_MS = 30_000
 
 /** Follows the invoice without reloading the page: by server-sent events if offered, else by polling with an ETag. */
-export function follow(parts: LiveParts): Live {
+function follow(parts: LiveParts): Live {
   const time = { at_ms: parts.written_ms, since: performance.now() }
   const clock = { now_s: () => Math.floor((time.at_ms + performance.now() - time.since) / 1_000) }
   const state: State = { etag: parts.etag, hurried: false, listening: false, reached: true, timer: 0, asking: null }
@@ -109,4 +115,123 @@ function listen(path: string, state: State, refresh: () => Promise<void>): void 
     void refresh()
   })
   for (const name of ['invoice', 'end']) source.addEventListener(name, () => void refresh())
+}
+
+/** Elements that changes are brought to: focus to the state when `focus_word` asks for it, messages into view. */
+function usePlaces({ record, fault, saying }: { record: PayRecord; fault: Fault | null; saying: string }) {
+  const word = useRef<HTMLHeadingElement>(null)
+  const saying_place = useRef<HTMLParagraphElement>(null)
+  const fault_place = useRef<HTMLDivElement>(null)
+  const focus_word = useRef(false)
+  useLayoutEffect(() => {
+    if (focus_word.current) word.current?.focus()
+    focus_word.current = false
+  }, [record])
+  // On a phone the button that was pressed may be screens away from the message.
+  useLayoutEffect(() => {
+    if (fault !== null) fault_place.current?.scrollIntoView({ block: 'nearest' })
+  }, [fault])
+  useLayoutEffect(() => {
+    if (saying !== '') saying_place.current?.scrollIntoView({ block: 'nearest' })
+  }, [saying])
+  return { word, saying_place, fault_place, focus_word }
+}
+
+type LoadCheckout = () => Promise<Checkout | null>
+
+/** Loads the module that asks a wallet and sends the payment, which a page without a wallet does not need; null after telling that it failed. */
+function loadCheckout(parts: CheckoutParts): LoadCheckout {
+  let loaded: Checkout | null = null
+  return async () => {
+    try {
+      const { createCheckout } = await import('./checkout.ts')
+      return (loaded ??= createCheckout(parts))
+    } catch {
+      parts.screen.say(parts.messages.checkout.unreachable)
+      return null
+    }
+  }
+}
+
+/** State of the page: the record, the wallets, and what is announced. */
+export function useCheckout({ record: wire, etag, setting, now_ms, events }: CheckoutPageProps) {
+  const { messages } = usePayLocale()
+  const first = useMemo(() => recordOf(wire), [])
+  const [record, setRecord] = useState(first)
+  const [trace, setTrace] = useState<Trace | null>(null)
+  const [saying, setSaying] = useState('')
+  const [fault, setFault] = useState<Fault | null>(null)
+  const [announced, setAnnounced] = useState('')
+  const [reached, setReached] = useState(true)
+  const [live, setLive] = useState<Live | null>(null)
+  const [wallets, setWallets] = useState<readonly Wallet[]>([])
+  const [asked, setAsked] = useState(false)
+  const [phase, setPhase] = useState<Phase>('idle')
+  const latest = useRef(first)
+  const checkout = useRef<LoadCheckout>(() => Promise.resolve(null))
+  const places = usePlaces({ record, fault, saying })
+  const screen: Screen = { trace: setTrace, say: setSaying, trouble: setFault }
+  const take = (found: PayRecord) => {
+    const { word: state, reason } = stateText(messages.states, found)
+    if (found.status !== latest.current.status) setAnnounced(`${state}. ${reason}`)
+    // If the focused element is about to be hidden, focus moves to the state.
+    places.focus_word.current = !isPayable(found) && document.activeElement?.closest('#ways') !== null
+    latest.current = found
+    setRecord(found)
+  }
+  useEffect(() => {
+    const path = `/api/invoice/${first.invoice_id}`
+    const following = follow({
+      path,
+      events,
+      etag,
+      written_ms: now_ms,
+      onRecord(found) {
+        take(found)
+        if (found.status === 'SETTLED' || found.status === 'VOID') following.hurry(false)
+      },
+      onLine: setReached,
+    })
+    setLive(following)
+    checkout.current = loadCheckout({ live: following, screen, messages, record: () => latest.current, onPhase: setPhase })
+    if (setting.carries) {
+      discoverWallets((wallet) => {
+        setWallets((known) => [...known, wallet])
+        void checkout.current()
+      })
+      setAsked(true)
+    }
+    if (hasKeptPayment(first.invoice_id)) void checkout.current().then((loaded) => loaded?.resume())
+  }, [])
+  return {
+    record,
+    trace,
+    saying,
+    fault,
+    announced,
+    reached,
+    live,
+    ...places,
+    take,
+    first_due_minor: first.due_minor,
+    say: setSaying,
+    trouble: setFault,
+    wallet_state: { wallets, asked, phase, ...walletActs(() => checkout.current()) },
+  }
+}
+
+function walletActs(load: LoadCheckout) {
+  return {
+    choose: (wallet: Wallet) => void load().then((loaded) => loaded?.pay(wallet)),
+    stop() {
+      void load().then((loaded) => loaded?.stop())
+      document.querySelector<HTMLElement>('#wallets button')?.focus()
+    },
+  }
+}
+
+function recordOf(wire: Readonly<Record<string, unknown>>): PayRecord {
+  const record = readRecord(wire)
+  if (record === null) throw new TypeError('the invoice record is invalid')
+  return record
 }

@@ -1,0 +1,54 @@
+import { createContext, type VNode } from 'preact'
+import { useContext } from 'preact/hooks'
+import { fillMessage, type MessageValues } from '../../../pure/messages.ts'
+import type { PayMessages } from '../client/pay/faults.ts'
+import { usdc, type PayRecord } from '../client/pay/record.ts'
+import { html } from '../html.ts'
+
+interface PayLocale {
+  messages: PayMessages
+  language: string
+  /** True once the page runs in the browser, which knows the time zone of the reader. */
+  in_browser: boolean
+}
+
+/** Language of the checkout, for all its components. */
+export const PayLocaleContext = createContext<PayLocale | null>(null)
+
+export function usePayLocale(): PayLocale {
+  const locale = useContext(PayLocaleContext)
+  if (locale === null) throw new Error('the checkout has no language')
+  return locale
+}
+
+/** Returns the function that gives the text of a message of the checkout. */
+export function usePayText(): (key: keyof PayMessages['checkout'], values?: MessageValues) => string {
+  const { messages } = usePayLocale()
+  return (key, values) => fillMessage(messages.checkout[key], values)
+}
+
+/** A time in UTC to the second; with `local`, also in the time zone of the reader where that is another. */
+export function PayTime({ at_s, local = false }: { at_s: number; local?: boolean }): VNode {
+  const { language, in_browser } = usePayLocale()
+  const text = usePayText()
+  const date = new Date(at_s * 1_000)
+  const [day = '', clock = ''] = date.toISOString().split(/[T.]/)
+  const here = local && in_browser && date.getTimezoneOffset() !== 0
+  const time = here ? date.toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' }) : ''
+  return html`<time datetime=${`${day}T${clock}Z`}>${`${day} `}<span>${clock} UTC</span></time
+    >${here && html`<span class="local">${` ${text('local_time', { time })}`}</span>`}`
+}
+
+/** Button that copies the text of an element; `what` names it for screen readers. */
+export function CopyButton({ id, what }: { id: string; what: string }): VNode {
+  const text = usePayText()
+  return html`<button type="button" class="copy" data-copies=${id}>${text('copy')}<span class="heard">${` ${what}`}</span></button>`
+}
+
+/** State of the invoice in a word, and a sentence that says what comes next. */
+export function stateText(messages: PayMessages['states'], record: PayRecord): { word: string; reason: string } {
+  const { status, due_minor, paid_minor, amount_minor, bank_payment } = record
+  const part = status === 'PROCESSING' && due_minor > 0n ? 'PROCESSING_PART' : status
+  const { word, reason } = messages[part === 'SETTLED' && bank_payment !== null ? 'SETTLED_BY_BANK' : part]
+  return { word, reason: fillMessage(reason, { due: usdc(due_minor), paid: usdc(paid_minor), amount: usdc(amount_minor) }) }
+}
