@@ -13,7 +13,7 @@ import {
   createToolServer,
   type ToolCalls,
   type ToolServerParts,
-  briefOf,
+  answerReply,
   type CallParams,
   DETAIL_POINTER,
   type ToolReply,
@@ -139,19 +139,15 @@ async function called(client: AssayClient, params: Params, small: boolean): Prom
   const { _meta: meta = {} } = params
   const previous = meta['assay/prev-receipt-hash']
   const detail = detailIn({ ...NO_HEADERS, meta }, 'brief')
-  if (detail === null) return { kind: 'problem', text: JSON.stringify(shownProblem(unknownDetail(DETAIL_POINTER))), meta: null }
+  if (detail === null)
+    return { kind: 'problem', content: JSON.stringify(shownProblem(unknownDetail(DETAIL_POINTER))), structured: null, meta: null }
   try {
     const options = typeof previous === 'string' ? { previous_receipt: previous } : {}
     const answer = await client.callUntyped(typeof tool === 'string' ? tool : '', isObject(input) ? input : {}, options)
-    return {
-      kind: 'answer',
-      text: JSON.stringify(shownAnswer(answer)),
-      ...briefOf(await knownTools(), answer.tool, detail, () => answer),
-      meta: null,
-    }
+    return answerReply(await knownTools(), { tool: answer.tool, detail, text: JSON.stringify(shownAnswer(answer)) }, () => answer)
   } catch (error) {
     if (!(error instanceof AssayError)) throw error
-    return { kind: 'problem', text: JSON.stringify(shownError(error)), meta: null }
+    return { kind: 'problem', content: JSON.stringify(shownError(error)), structured: null, meta: null }
   }
 }
 
@@ -163,10 +159,10 @@ async function forwarded(ask: Ask, { name, arguments: given }: Params): Promise<
   const [first] = Array.isArray(result?.['content']) ? (result['content'] as unknown[]) : []
   const text =
     isObject(first) && typeof first['text'] === 'string' ? first['text'] : JSON.stringify({ detail: 'The service gave no answer.' })
-  if (result?.['structuredContent'] === undefined) return { kind: 'problem', text, meta: null }
+  if (result?.['structuredContent'] === undefined) return { kind: 'problem', content: text, structured: null, meta: null }
   // Payment terms are structured content of an error result.
-  if (result['isError'] === true) return { kind: 'problem', text, meta: null, has_terms: true }
-  return { kind: 'answer', text: JSON.stringify(result['structuredContent']), brief: text, meta: null }
+  if (result['isError'] === true) return { kind: 'problem', content: text, structured: text, meta: null }
+  return { kind: 'answer', content: text, structured: JSON.stringify(result['structuredContent']), meta: null }
 }
 
 function resultOf(reply: unknown): Record<string, unknown> | null {

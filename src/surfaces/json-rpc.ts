@@ -52,7 +52,7 @@ export interface MessageEnvelope extends InputLocation {
 const TOP_LEVEL_ARGUMENTS: InputLocation = { depth: 1, nodes: 256 }
 
 /** In `call_tool` the input is one level deeper. */
-export const NESTED_CALL: InputLocation = { depth: TOP_LEVEL_ARGUMENTS.depth + 1, nodes: TOP_LEVEL_ARGUMENTS.nodes }
+const NESTED_CALL: InputLocation = { depth: TOP_LEVEL_ARGUMENTS.depth + 1, nodes: TOP_LEVEL_ARGUMENTS.nodes }
 
 /** MCP: `params.arguments` of `tools/call` is the input. */
 export const TOOLS_CALL: MessageEnvelope = {
@@ -147,16 +147,18 @@ export function readInput(message: Message, tool: ReadBounds, place: InputLocati
   return read.ok ? { ok: true, input: inputIn(read.value) } : read
 }
 
+/** Returns the input that `call_tool` passes on, checked against the limits of the tool that it names. */
+export function readNestedInput(message: Message, tool: ReadBounds): InputRead {
+  return readInput(message, tool, NESTED_CALL, (value) => {
+    const given = argumentsOf(value)
+    return isObject(given) ? given['input'] : undefined
+  })
+}
+
 /** Returns `params.arguments`; an empty object if absent. */
 export function argumentsOf(message: unknown): unknown {
   const params = isObject(message) ? message['params'] : undefined
   return (isObject(params) ? params['arguments'] : undefined) ?? {}
-}
-
-/** Returns the input that `call_tool` passes on. */
-export function nestedInputOf(message: unknown): unknown {
-  const given = argumentsOf(message)
-  return isObject(given) ? given['input'] : undefined
 }
 
 function boundsWithEnvelope(place: InputLocation, { depth, nodes, unsafe_numbers }: JsonBounds): JsonBounds {

@@ -10,7 +10,15 @@ import { problem } from '../service/problems.ts'
 import { readRequest, A2A_ENVELOPE } from './a2a/message.ts'
 import { readJsonBody, unwrapInput } from './http/body.ts'
 import type { LargeBody } from './http/read-in-thread.ts'
-import * as mcp from './json-rpc.ts'
+import {
+  createMessageParser,
+  readNestedInput,
+  readToolArguments,
+  TOOLS_CALL,
+  type MessageRead,
+  type ThreadMessage,
+  type WholeMessage,
+} from './json-rpc.ts'
 import { isPreflight, preflightMessage, PREFLIGHT_MESSAGES, checkBody } from './preflight/serve.ts'
 import { CALL_TOOL, isFindTool } from './mcp/tool-list.ts'
 
@@ -27,8 +35,8 @@ export interface LargeReaderParts {
 
 /** Returns the reader of all kinds of long bodies. */
 export function createLargeReader(parts: LargeReaderParts): (body: LargeBody) => Promise<object> {
-  const parseCall = mcp.createMessageParser(parts.tools, { ...mcp.TOOLS_CALL, others: PREFLIGHT_MESSAGES })
-  const parseSend = mcp.createMessageParser(parts.tools, A2A_ENVELOPE)
+  const parseCall = createMessageParser(parts.tools, { ...TOOLS_CALL, others: PREFLIGHT_MESSAGES })
+  const parseSend = createMessageParser(parts.tools, A2A_ENVELOPE)
   return async (body) => {
     switch (body.kind) {
       case 'rest':
@@ -70,7 +78,7 @@ function priceFactors({ price }: Tool, { items }: Record<string, unknown>): Reco
   return price === 'batch' && Array.isArray(items) ? { items: items.map(() => null) } : null
 }
 
-async function readMcp(parts: LargeReaderParts, body: LargeBody<'mcp'>, read: mcp.MessageRead): Promise<mcp.MessageRead> {
+async function readMcp(parts: LargeReaderParts, body: LargeBody<'mcp'>, read: MessageRead): Promise<MessageRead> {
   if (!read.ok || read.message.kind !== 'whole') return read
   const { message } = read
   const { value } = message
@@ -80,20 +88,19 @@ async function readMcp(parts: LargeReaderParts, body: LargeBody<'mcp'>, read: mc
   }
   const params = isObject(value) ? value['params'] : undefined
   const name = isObject(params) ? params['name'] : undefined
-  if (!isObject(value) || !mcp.TOOLS_CALL.isCall(value) || !isObject(params) || (body.small && isFindTool(name)))
+  if (!isObject(value) || !TOOLS_CALL.isCall(value) || !isObject(params) || (body.small && isFindTool(name)))
     return fromThread(message, { value })
   const given = params['arguments']
-  if (!isObject(given))
-    return fromThread(message, { value, input: await inputOf(parts, name, (tool) => mcp.readToolArguments(message, tool)) })
+  if (!isObject(given)) return fromThread(message, { value, input: await inputOf(parts, name, (tool) => readToolArguments(message, tool)) })
   const isInside = body.small && name === CALL_TOOL
   const left = isInside ? ('input' in given ? { ...given, input: {} } : given) : {}
   const input = isInside
-    ? await inputOf(parts, given['tool'], (tool) => mcp.readInput(message, tool, mcp.NESTED_CALL, mcp.nestedInputOf))
-    : await inputOf(parts, name, (tool) => mcp.readToolArguments(message, tool))
+    ? await inputOf(parts, given['tool'], (tool) => readNestedInput(message, tool))
+    : await inputOf(parts, name, (tool) => readToolArguments(message, tool))
   return fromThread(message, { value: { ...value, params: { ...params, arguments: left } }, input })
 }
 
-async function readA2a(parts: LargeReaderParts, read: mcp.MessageRead): Promise<mcp.MessageRead> {
+async function readA2a(parts: LargeReaderParts, read: MessageRead): Promise<MessageRead> {
   if (!read.ok || read.message.kind !== 'whole') return read
   const { message } = read
   if (!A2A_ENVELOPE.isCall(message.value)) return fromThread(message, { value: message.value })
@@ -118,14 +125,14 @@ function withoutData(value: unknown): unknown {
   return { ...value, params: { ...params, message: { ...sent, parts: sent['parts'].map(strip) } } }
 }
 
-type ThreadMessageFields = Pick<mcp.ThreadMessage, 'value'> & Partial<mcp.ThreadMessage>
+type ThreadMessageFields = Pick<ThreadMessage, 'value'> & Partial<ThreadMessage>
 
-function fromThread({ body_bytes }: mcp.WholeMessage, found: ThreadMessageFields): mcp.MessageRead {
+function fromThread({ body_bytes }: WholeMessage, found: ThreadMessageFields): MessageRead {
   return { ok: true, message: { kind: 'from_thread', body_bytes, input: null, asked: null, preflight: null, ...found } }
 }
 
 /** Refuses a message with too many values around its input: they are parsed again on the event loop. */
-function limitEnvelope(read: mcp.MessageRead): mcp.MessageRead {
+function limitEnvelope(read: MessageRead): MessageRead {
   const most = limits.envelope_nodes
   if (!read.ok || countUpTo(read.message.value, most) <= most) return read
   return { ok: false, problem: problem('JSON_TOO_MANY_NODES', `A long message may have at most ${most} values around its input.`) }

@@ -85,7 +85,7 @@ export const DETAIL_KEY = 'assay/detail'
 
 /** Level of detail that a request names in its message, its header or its address, in this order; null for an unknown one. */
 export function detailIn(
-  { meta = {}, header, detail }: { meta?: Readonly<Record<string, unknown>>; header: CallExchange['header']; detail?: string | undefined },
+  { meta = {}, header, detail }: { meta?: Metadata; header: CallExchange['header']; detail?: string | undefined },
   usual: Detail,
 ): Detail | null {
   const asked = Object.hasOwn(meta, DETAIL_KEY) ? meta[DETAIL_KEY] : (header('x-detail') ?? detail ?? usual)
@@ -114,15 +114,27 @@ export function bringsReadablePayment(header: CallExchange['header']): boolean {
   return creditIn(header) !== null || paymentsIn(header).some((given) => readPayment(given).ok)
 }
 
-/** Returns the secrets in the headers that open the stored answer of an earlier payment. */
-export function resendSecretsIn(header: CallExchange['header']): ResendSecrets {
-  return { answer_token: header('x-answer-token'), sign_in: header('sign-in-with-x') }
+/** `_meta` of an MCP message, or the metadata of an A2A message. */
+type Metadata = Readonly<Record<string, unknown>>
+
+/** Returns the secrets that open the stored answer of an earlier payment; a message takes precedence over the headers. */
+export function resendSecretsIn(header: CallExchange['header'], meta: Metadata = {}): ResendSecrets {
+  return {
+    answer_token: textIn(meta, 'assay/answer-token') ?? header('x-answer-token'),
+    sign_in: textIn(meta, 'x402/sign-in-with-x') ?? header('sign-in-with-x'),
+  }
 }
 
-/** Returns the prepaid credit in the headers. */
-export function creditIn(header: CallExchange['header']): CreditCredential | null {
-  const code = header('x-credit')
-  return code === null ? null : { code, key: header('idempotency-key') }
+/** Returns the prepaid credit and its idempotency key; a message takes precedence over the headers. */
+export function creditIn(header: CallExchange['header'], meta: Metadata = {}): CreditCredential | null {
+  const code = textIn(meta, 'assay/credit') ?? header('x-credit')
+  return code === null ? null : { code, key: textIn(meta, 'assay/idempotency-key') ?? header('idempotency-key') }
+}
+
+/** A value that is not text becomes an empty text, which is refused later instead of being ignored. */
+function textIn(meta: Metadata, name: string): string | null {
+  const value = meta[name]
+  return value === undefined ? null : typeof value === 'string' ? value : ''
 }
 
 async function outcomeReply(

@@ -15,8 +15,7 @@ import type { PaymentCredential } from '../../service/payments/payment-header.ts
 import type { ResendSecrets } from '../../service/payments/resends.ts'
 import { problem, PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
 import type { Message } from '../json-rpc.ts'
-import { creditOf, resendSecretsOf } from '../mcp/tool-call.ts'
-import { DETAIL_KEY, detailIn, paymentsIn, unknownDetail } from '../rest.ts'
+import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
 import { A2A_ENVELOPE, readRequest, X402_EXTENSION, type MessageRequest, type StoredCall } from './message.ts'
 import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
 import type { Detail } from '../../service/catalogue/brief.ts'
@@ -92,8 +91,8 @@ function readCredentials(metadata: Metadata, { header, detail }: Pick<A2aExchang
   const previous = metadata[PREVIOUS_KEY]
   return {
     payments: [...inside, ...paymentsIn(header)],
-    credit: creditOf(metadata, header),
-    secrets: resendSecretsOf(metadata, header),
+    credit: creditIn(header, metadata),
+    secrets: resendSecretsIn(header, metadata),
     // A value that is not text becomes an empty text, which is refused as a receipt hash instead of being ignored.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
     detail:

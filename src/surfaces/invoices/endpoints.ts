@@ -1,37 +1,37 @@
 import { z } from 'zod'
 import { INVOICE_FAULTS } from '../../pure/invoices/input.ts'
+import type { Unprintable } from '../../pure/invoices/printable.ts'
 import { INVOICE_STATES } from '../../pure/invoices/standing.ts'
 import type { MerchantAct } from '../../pure/invoices/terms.ts'
+import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, INVOICE_SHOP, SIGN, type InvoiceNames } from '../../service/catalogue/schemas.ts'
+import { modeMark } from '../../service/catalogue/text.ts'
 import { quotaClient, widerNetwork } from '../../service/clients.ts'
 import { type Asker, notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/invoice-service.ts'
-import { INVOICE_RULES } from '../../service/limits.ts'
 import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
-import { problem, type Problem, type ProblemCode } from '../../service/problems.ts'
-import { PAYMENT_PROBLEMS, SETTLEMENT_PROBLEMS } from '../../service/payment-problems.ts'
-import { JSON_TYPE, sendDocument, sendOnce, storedDocument } from '../http/document.ts'
-import { component, endpointsOf, named, type Endpoint, type EndpointResult, type RawRequest } from '../endpoint.ts'
-import { jsonReply, response, wantsPage } from '../http/reply.ts'
-import { HTML_TYPE, PAGE_HEADERS } from '../pages/layout.ts'
+import type { InvoiceFollower, InvoiceLive } from '../../service/invoices/live.ts'
+import { INVOICE_RULES } from '../../service/limits.ts'
+import { problem, type Problem } from '../../service/problems.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpointsOf, named, type Endpoint, type EndpointResult, type Rate, type RawRequest } from '../endpoint.ts'
+import { clientHas, JSON_TYPE, sendDocument, sendOnce, storedDocument } from '../http/document.ts'
+import { jsonReply } from '../http/reply.ts'
 import { localized } from '../pages/messages.ts'
-import { noInvoicePage, payPage } from '../pages/pay-page.ts'
-import { ADDRESS, MERCHANT_LIST_ENDPOINTS, postOnly, SIGNATURE } from './merchant-list.ts'
 import {
-  invoiceCode,
-  invoiceDocument,
+  ADDRESS,
+  BYTES_32,
+  ID,
   INVOICE_BODY,
+  INVOICE_EVENTS_PATH,
   INVOICE_RATE,
-  payInvoice,
+  MERCHANT_ENDPOINTS,
+  SIGNATURE,
   tagOf,
   type InvoiceRoom,
-  invoiceEvents,
-} from './operations.ts'
+} from './merchant.ts'
+import { PAYMENT_ENDPOINTS } from './payment.ts'
 
 const defineEndpoint = endpointsOf<InvoiceRoom>()
-
-const BYTES_32 = z.string().regex(/^0x[0-9a-fA-F]{64}$/)
-const ID = { id: z.string().max(64).describe('Id of the invoice.') }
-const CREATE = '/api/invoice/create'
 
 const CLIENT_NAME = z.string().max(INVOICE_RULES.client_name_chars).optional()
 /** Names of the specification first, then those of the tool. */
@@ -95,7 +95,7 @@ const RECORD = named(
 const create = defineEndpoint({
   id: 'create-invoice',
   method: 'post',
-  path: CREATE,
+  path: '/api/invoice/create',
   summary: 'Create an invoice, for nothing.',
   description:
     'The payer pays the merchant directly on the chain. The names of create-b2b-invoice are taken too. An Idempotency-Key makes a ' +
@@ -142,9 +142,6 @@ function invoiceProblem(end: Exclude<InvoiceEnd, { kind: 'made' }>): Problem {
   return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer, code: end.fault, message }] })
 }
 
-/** Separate endpoint, so that GET does not look for an invoice with the id `create`. */
-const createByGet = postOnly('create-invoice-get', CREATE)
-
 async function withInvoice(
   { deps }: InvoiceRoom,
   id: string,
@@ -169,12 +166,10 @@ const read = defineEndpoint({
     ),
 })
 
-const EVENTS = '/api/invoice/{id}/events'
-
 const follow = defineEndpoint({
   id: 'follow-invoice',
   method: 'get',
-  path: EVENTS,
+  path: INVOICE_EVENTS_PATH,
   summary: 'The invoice as server-sent events: immediately, and after each change.',
   description:
     'Each event is named invoice, carries the whole record as data and its entity tag as id; Last-Event-ID spares what is known. Comments keep ' +
@@ -216,130 +211,6 @@ const lookUp = defineEndpoint({
     return jsonReply(200, JSON.stringify({ ...end.view.record, transaction_found: end.transaction_found }))
   },
 })
-
-/** Authorization (EIP-3009) in the format of an x402 payment. */
-const SECONDS = z.string().regex(/^[0-9]{1,20}$/)
-const PAYMENT = named(
-  'invoice-payment',
-  z
-    .looseObject({
-      authorization: z.looseObject({
-        from: ADDRESS.describe('Payer.'),
-        to: ADDRESS.describe('The merchant of the invoice.'),
-        value: z
-          .string()
-          .regex(/^(?:0|[1-9][0-9]{0,29})$/)
-          .describe('Minor units of USDC.'),
-        validAfter: SECONDS.describe('Seconds since 1970.'),
-        validBefore: SECONDS.describe('Seconds since 1970.'),
-        nonce: BYTES_32.describe('One that `signing` of the invoice names may pay a part.'),
-      }),
-      signature: z.string().regex(/^0x/).describe('Of the payer: 65 bytes of a key, or what a contract wallet takes.'),
-    })
-    .describe('A signed transfer (EIP-3009), bare.'),
-)
-
-const PAID = named(
-  'invoice-paid',
-  z.looseObject({
-    invoice_id: z.string().describe('The invoice.'),
-    paid_minor: z.string().describe('Minor units of USDC that this payment moved.'),
-    settlement: component('settlement'),
-  }),
-)
-
-/** All problems of verifying and settling a payment. */
-const PAY_PROBLEMS: ProblemCode[] = [
-  ...(Object.keys({ ...PAYMENT_PROBLEMS, ...SETTLEMENT_PROBLEMS }) as ProblemCode[]),
-  'INVOICE_PAYMENT_REQUIRED',
-  'INVOICE_NOT_PAYABLE',
-  'INVOICE_RATE_LIMITED',
-  'NOT_CONFIGURED',
-  'UPSTREAM_RPC_UNAVAILABLE',
-  'STORE_UNAVAILABLE',
-]
-
-const payByGet = defineEndpoint({
-  id: 'pay-invoice-x402',
-  method: 'get',
-  path: '/api/invoice/{id}/pay',
-  summary: 'The invoice as a resource of x402: 402 with its terms, and paid by a payment in a header.',
-  description: 'Clients that prefer HTML get the payment page.',
-  parts: ID,
-  unfit_path: notFound,
-  shared_headers: ['payment-signature', 'x-payment'],
-  answers: { 200: { description: 'The payment is settled.', json: PAID, media: ['text/html'], paid: true } },
-  problems: PAY_PROBLEMS,
-  run: (request, room) => checkout(request, room, 'json'),
-})
-
-/** `/pay/{id}` shows the page unless the client asks for JSON or sends a payment. */
-const payByPage = defineEndpoint({
-  id: 'pay-invoice-page',
-  method: 'get',
-  path: '/pay/{id}',
-  summary: 'The page where a person pays.',
-  unlisted: true,
-  parts: ID,
-  unfit_path: notFound,
-  answers: { 200: { description: 'The page.', media: ['text/html'] } },
-  problems: PAY_PROBLEMS,
-  run: (request, room) => checkout(request, room, 'page'),
-})
-
-const pay = defineEndpoint({
-  id: 'pay-invoice',
-  method: 'post',
-  path: '/api/invoice/{id}/pay',
-  summary: 'Pay an invoice by a signed transfer, which this service carries to the chain at its own expense.',
-  description: 'In a header as any payment of x402, or bare as the body.',
-  parts: ID,
-  unfit_path: notFound,
-  shared_headers: ['payment-signature', 'x-payment'],
-  body: { schema: PAYMENT, bounds: INVOICE_BODY, may_be_absent: true, read_by_run: true },
-  answers: { 200: { description: 'The payment is settled.', json: PAID, paid: true } },
-  problems: PAY_PROBLEMS,
-  run: payInvoice,
-})
-
-/** The id is a secret, so responses are excluded from caches, search indexes and Referer headers. */
-const CHECKOUT_HEADERS = {
-  ...PAGE_HEADERS,
-  'content-type': HTML_TYPE,
-  'cache-control': 'private, no-store',
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex, nofollow, noarchive',
-}
-
-/** Page for clients that prefer HTML; x402 resource for others. */
-async function checkout(request: RawRequest, room: InvoiceRoom, usual: 'json' | 'page'): Promise<EndpointResult> {
-  const { context, refuse } = request
-  const paying = ['payment-signature', 'x-payment'].some((name) => context.req.header(name) !== undefined)
-  if (!paying && wantsPage(context, usual)) return varied(await page(request, room))
-  const end = await payInvoice(request, room)
-  return varied(response('code' in end ? refuse(end, {}) : end))
-}
-
-function varied(answer: Response): Response {
-  answer.headers.append('vary', 'Accept, Accept-Language')
-  return answer
-}
-
-async function page({ context }: RawRequest, { deps }: InvoiceRoom): Promise<Response> {
-  const text = localized(context.req.query('lang'), context.req.header('accept-language'))
-  const headers = { ...CHECKOUT_HEADERS, 'content-language': text.language }
-  const view = await deps.invoices.service.read(context.req.param('id') ?? '')
-  if (view === null) return context.body(noInvoicePage(deps, text), 404, headers)
-  const etag = tagOf(JSON.stringify(view.record))
-  const body = payPage(deps, view, {
-    ...text,
-    now_ms: deps.call.sources.clock.now_ms(),
-    carries: deps.invoices.relay?.carries === true,
-    etag,
-    events: `${EVENTS.replace('{id}', view.invoice.invoice_id)}?last_event_id=${encodeURIComponent(etag)}`,
-  })
-  return sendOnce(context, body, headers)
-}
 
 const MERCHANT_SIGNATURE = named(
   'merchant-signature',
@@ -400,17 +271,141 @@ const readCode = defineEndpoint({
   run: (request, room) => withInvoice(room, request.parts.id, (view) => invoiceCode(request, request.query.kind, view)),
 })
 
+/** Drawing a document costs a thousand times as much as a request. */
+const DRAWING_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.documents_per_minute }
+
+/** QR code for a wallet, or for a bank transfer with `epc`. */
+async function invoiceCode({ context }: RawRequest, kind: 'epc' | undefined, { record }: InvoiceView): Promise<EndpointResult> {
+  const bank = record['bank_coordinates'] as { epc_payload: string | null } | null
+  const text = kind === 'epc' ? (bank?.epc_payload ?? null) : (record['eip681_uri'] as string | null)
+  const why = kind === 'epc' ? record['bank_reason'] : record['eip681_reason']
+  if (text === null) return problem('NOT_FOUND', `There is no such code. ${String(why)}`)
+  const { qrSvg } = await import('../../service/invoices/qr.ts')
+  return sendOnce(context, qrSvg(text), { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'private, no-store' })
+}
+
+/** Invoice as PDF, in the requested or accepted language; 304 if the client has it already. */
+async function invoiceDocument(
+  { context, admit }: RawRequest,
+  deps: AppDeps,
+  language: string | undefined,
+  view: InvoiceView,
+): Promise<EndpointResult> {
+  const { record, invoice } = view
+  const missing = record['pdf_unprintable'] as Unprintable[] | null
+  if (missing !== null) return notPrintable(view, missing)
+  const text = localized(language, context.req.header('accept-language'))
+  // Includes the service version, which may draw the same record differently.
+  const etag = `W/"${nobleCrypto.keccak256Hex(JSON.stringify([deps.version, text.language, record])).slice(2, 34)}"`
+  const headers = {
+    'content-disposition': `inline; filename="payment-request-${invoice.invoice_id}.pdf"`,
+    etag,
+    'cache-control': 'private, no-cache',
+    'content-language': text.language,
+    vary: 'Accept-Language',
+  }
+  if (clientHas(context, etag)) return context.body(null, 304, headers)
+  const limited = admit(DRAWING_RATE)
+  if (limited !== null) return limited
+  // The PDF library is large and rarely used, so it is loaded on first use.
+  const { invoicePdf } = await import('../../service/invoices/pdf.ts')
+  return context.body(await invoicePdf(record, modeMark(deps), text), 200, { ...headers, 'content-type': 'application/pdf' })
+}
+
+function notPrintable({ invoice }: InvoiceView, missing: readonly Unprintable[]): Problem {
+  const errors = missing.map(({ field, characters }) => ({
+    pointer: `/${field.replaceAll('.', '/')}`,
+    code: 'unprintable',
+    message: `The PDF does not print ${characters.join(', ')}.`,
+  }))
+  const listed = missing.map(({ field, characters }) => `${field}: ${characters.join(', ')}`).join('; ')
+  const detail = `The PDF prints Latin, Greek, Cyrillic, Armenian and Georgian letters, and not ${listed}. The page at page_url shows every text.`
+  return problem('INVOICE_NOT_PRINTABLE', detail, { errors, extra: { page_url: `/pay/${invoice.invoice_id}` } })
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // The connection serves only this stream and is closed with it.
+  connection: 'close',
+  'x-accel-buffering': 'no',
+}
+
+/** Maximum queue for a slow reader; above it the stream ends, and the client reconnects. */
+const QUEUE_BYTES = 262_144
+
+/**
+ * Invoice as server-sent events (WHATWG HTML, "Server-sent events", 2026): the record immediately and after every change, with its entity
+ * tag as event id. A record named in Last-Event-ID or `last_event_id` is not sent again. Comments keep the connection alive. HEAD starts no stream, because
+ * no client would read or end it.
+ */
+function invoiceEvents(
+  { context, caller }: RawRequest,
+  live: InvoiceLive,
+  last_event_id: string | undefined,
+  { invoice, record }: InvoiceView,
+): Response | Problem {
+  if (context.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
+  const text = JSON.stringify(record)
+  const known = context.req.header('last-event-id') ?? last_event_id
+  const client = quotaClient(caller)
+  let leave: (() => void) | null = null
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const follower = followerOf(controller, () => leave?.())
+        leave = live.follow(invoice.invoice_id, client, text, follower)
+        if (leave === null) return
+        controller.enqueue(bytes(`retry: ${INVOICE_RULES.live_every_ms}\n\n`))
+        if (known === tagOf(text)) follower.still()
+        else follower.changed(text)
+      },
+      cancel: () => leave?.(),
+    },
+    { highWaterMark: QUEUE_BYTES, size: (chunk) => chunk?.byteLength ?? 0 },
+  )
+  if (leave !== null) return new Response(stream, { headers: HEADERS })
+  const detail = `A client may follow ${INVOICE_RULES.followers_client} invoices simultaneously, all clients together ${INVOICE_RULES.followers}. Read it again later.`
+  return problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 10 })
+}
+
+function followerOf(controller: ReadableStreamDefaultController<Uint8Array>, leave: () => void): InvoiceFollower {
+  let open = true
+  const end = () => {
+    if (!open) return
+    open = false
+    controller.close()
+  }
+  const write = (text: string) => {
+    if (!open) return
+    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(bytes(text))
+    leave()
+    end()
+  }
+  return {
+    changed: (text) => write(`id: ${tagOf(text)}\nevent: invoice\ndata: ${text}\n\n`),
+    still: () => write(': nothing new\n\n'),
+    end() {
+      write('event: end\ndata: {}\n\n')
+      end()
+    },
+  }
+}
+
+const UTF8 = new TextEncoder()
+
+function bytes(text: string): Uint8Array {
+  return UTF8.encode(text)
+}
+
 /** Endpoints of invoices: free to create, readable with the id, payable by signature. */
 export const INVOICE_ENDPOINTS = [
   create,
-  createByGet,
-  ...MERCHANT_LIST_ENDPOINTS,
+  ...MERCHANT_ENDPOINTS,
   read,
   follow,
   lookUp,
-  payByGet,
-  payByPage,
-  pay,
+  ...PAYMENT_ENDPOINTS,
   sign,
   withdraw,
   readDocument,

@@ -16,6 +16,7 @@ import { once } from '../../pure/once.ts'
 import { isSigned, type InstrumentedCalls, type ServeCall } from '../../service/calls/instrumented-call.ts'
 import { limits } from '../../service/limits.ts'
 import type { Preflight } from '../../service/preflight/preflight.ts'
+import { allowanceWords, modeMark, SUMMARY } from '../../service/catalogue/text.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { bodyOfRequest } from '../http/body.ts'
@@ -28,16 +29,14 @@ import { isLargePreflight, isPreflight, PREFLIGHT_MESSAGES, preflightMessage, ty
 import { paymentsIn } from '../rest.ts'
 import { createGuard, refusalResponse, rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
 import {
+  ANSWER_INSTRUCTIONS,
   callTool,
-  contentText,
   createToolServer,
   HANDSHAKE_VERSIONS,
   hasCredential,
-  serviceInstructions,
   STATELESS_VERSION,
   type CallParams,
   type McpExchange,
-  type ResultMeta,
   type ToolCalls,
   type ToolReply,
 } from './tool-call.ts'
@@ -302,6 +301,20 @@ function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: 
   }
 }
 
+/** Instructions for models about the service. */
+function serviceInstructions(deps: AppDeps): string {
+  const { tools } = deps.call.catalogue
+  return [
+    modeMark(deps),
+    SUMMARY,
+    allowanceWords(deps.free, tools),
+    ...ANSWER_INSTRUCTIONS,
+    `Prices and examples: ${deps.origins.api_url}/v1/tools`,
+  ]
+    .filter((words) => words !== null)
+    .join(' ')
+}
+
 function protocolParts(deps: AppDeps, serve: ServeCall): ProtocolParts {
   const { api_url, site_url } = deps.origins
   return {
@@ -438,7 +451,7 @@ function isStateless(route: InboundClassificationOutcome, method: unknown, name:
 }
 
 /** Text before and after the content of a result. */
-type ResultFrame = (meta: ResultMeta | null) => { head: string; tail: string }
+type ResultFrame = (meta: Record<string, unknown> | null) => { head: string; tail: string }
 
 function membersText(value: Record<string, unknown>): string {
   return JSON.stringify(value).slice(1, -1)
@@ -447,9 +460,9 @@ function membersText(value: Record<string, unknown>): string {
 function replyText(reply: ToolReply, id: string, frame: ResultFrame): string {
   if (reply.kind === 'error') return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(reply.error)}}`
   const { head, tail } = frame(reply.meta)
-  const structured = reply.kind === 'answer' || reply.has_terms === true ? `"structuredContent":${reply.text}` : null
+  const structured = reply.structured === null ? null : `"structuredContent":${reply.structured}`
   const more = [structured, reply.kind === 'answer' ? null : '"isError":true'].filter((one) => one !== null).join(',')
-  return `{"result":{${head}"content":[${textContent(contentText(reply))}],${more}${tail}},"jsonrpc":"2.0","id":${id}}`
+  return `{"result":{${head}"content":[${textContent(reply.content)}],${more}${tail}},"jsonrpc":"2.0","id":${id}}`
 }
 
 function textContent(text: string): string {

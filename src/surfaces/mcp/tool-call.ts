@@ -6,19 +6,15 @@ import type { SchemaList } from '../../service/catalogue/wire-schemas.ts'
 import { withVerdict } from '../../service/catalogue/decode.ts'
 import type { ServeCall } from '../../service/calls/instrumented-call.ts'
 import type { CallRequest, InputRead, Outcome } from '../../service/calls/outcome.ts'
-import type { CreditCredential } from '../../service/credits/credit-service.ts'
 import { problem, problemBody, type Problem } from '../../service/problems.ts'
 import type { PaymentCredential } from '../../service/payments/payment-header.ts'
-import type { ResendSecrets } from '../../service/payments/resends.ts'
 import type { Challenge } from '../../service/payments/terms.ts'
 import type { PaymentRenderer } from '../payment.ts'
 import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
-import { argumentsOf, NESTED_CALL, nestedInputOf, readToolArguments, readInput, TOOLS_CALL, type Message } from '../json-rpc.ts'
-import { CALL_TOOL, isFindTool, listPage, type FindTools, type ToolView } from './tool-list.ts'
+import { argumentsOf, readNestedInput, readToolArguments, TOOLS_CALL, type Message } from '../json-rpc.ts'
+import { CALL_TOOL, isFindTool, listPage, type ToolView } from './tool-list.ts'
 import { isMessageFault, rpcErrorOf, type RpcError } from './rpc-error.ts'
 import { ProtocolError, Server, type CallToolResult, type Implementation } from '@modelcontextprotocol/server'
-import { allowanceWords, modeMark, SUMMARY } from '../../service/catalogue/text.ts'
-import type { AppDeps } from '../deps.ts'
 
 /** One MCP request. */
 export interface McpExchange {
@@ -41,16 +37,14 @@ export interface CallParams {
 }
 
 /**
- * Result of `tools/call`: an answer or a problem, both as JSON text in a result, or a JSON-RPC error. `brief` is the text content of an answer
- * whose structured content is `text`. A problem with x402 terms is also
- * structured content (x402 transports-v2/mcp.md, Payment Required Signaling), which every supported revision allows.
+ * Result of `tools/call`: an answer or a problem, or a JSON-RPC error. `content` is the text that models read, `structured` the JSON text of the
+ * structured content. A problem has that only with x402 terms (x402 transports-v2/mcp.md, Payment Required Signaling), which every supported
+ * revision allows.
  */
 export type ToolReply =
-  | { kind: 'answer'; text: string; brief?: string; meta: ResultMeta | null }
-  | { kind: 'problem'; text: string; meta: ResultMeta | null; has_terms?: true }
+  | { kind: 'answer'; content: string; structured: string; meta: Record<string, unknown> | null }
+  | { kind: 'problem'; content: string; structured: string | null; meta: Record<string, unknown> | null }
   | { kind: 'error'; error: RpcError }
-
-export type ResultMeta = Record<string, unknown>
 
 /** Keys of an x402 payment: that of the specification and that of an earlier client package. */
 const PAYMENT_KEYS = ['x402/payment', 'x402.payment']
@@ -59,10 +53,6 @@ const RESPONSE_KEYS = ['x402/payment-response', 'x402.payment-response']
 /** Key of the terms in version 1, for clients that drop the text of an error. */
 const ERROR_KEY = 'x402/error'
 const PREVIOUS_KEY = 'assay/prev-receipt-hash'
-const CREDIT_KEY = 'assay/credit'
-const IDEMPOTENCY_KEY = 'assay/idempotency-key'
-const ANSWER_TOKEN_KEY = 'assay/answer-token'
-const SIGN_IN_KEY = 'x402/sign-in-with-x'
 const ARGUMENTS = '/params/arguments'
 
 export interface ToolCalls {
@@ -99,8 +89,8 @@ function callRequest({ name, _meta: meta = {} }: CallParams, { message, address,
     tool: name,
     address,
     payments: paymentsOf(meta, header),
-    credit: creditOf(meta, header),
-    secrets: resendSecretsOf(meta, header),
+    credit: creditIn(header, meta),
+    secrets: resendSecretsIn(header, meta),
     traceparent: header('traceparent'),
     // A value that is not text becomes an empty text, which is refused as a receipt hash instead of being ignored.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
@@ -114,13 +104,13 @@ export function hasCredential({ message, header }: McpExchange): boolean {
   const params = isObject(message.value) ? message.value['params'] : undefined
   const given = isObject(params) ? params['_meta'] : undefined
   const meta = isObject(given) ? given : {}
-  return paymentsOf(meta, header).length > 0 || creditOf(meta, header) !== null
+  return paymentsOf(meta, header).length > 0 || creditIn(header, meta) !== null
 }
 
-function finderReply(finder: FindTools, { message, request_id }: McpExchange, api_url: string): ToolReply {
+function finderReply(finder: NonNullable<ToolView['find']>, { message, request_id }: McpExchange, api_url: string): ToolReply {
   const found = finder(argumentsOf(message.value))
   return found.ok
-    ? { kind: 'answer', text: JSON.stringify(found.value), brief: found.brief, meta: null }
+    ? { kind: 'answer', content: found.brief, structured: JSON.stringify(found.value), meta: null }
     : problemReply(found.problem, request_id, api_url, ARGUMENTS)
 }
 
@@ -130,7 +120,7 @@ function nestedRequest(params: CallParams, exchange: McpExchange): CallRequest {
   const given = argumentsOf(message.value)
   const name = isObject(given) && typeof given['tool'] === 'string' ? given['tool'] : ''
   const strays = isObject(given) && Object.keys(given).some((key) => key !== 'tool' && key !== 'input')
-  const read: CallRequest['read'] = (bounds) => (strays ? UNKNOWN_ARGUMENTS : readInput(message, bounds, NESTED_CALL, nestedInputOf))
+  const read: CallRequest['read'] = (bounds) => (strays ? UNKNOWN_ARGUMENTS : readNestedInput(message, bounds))
   return { ...callRequest({ ...params, name }, exchange), read }
 }
 
@@ -140,25 +130,6 @@ const UNKNOWN_ARGUMENTS: InputRead = {
   problem: problem('INPUT_SCHEMA_INVALID', UNKNOWN_ARGUMENTS_TEXT, {
     errors: [{ pointer: ARGUMENTS, code: 'unknown_field', message: UNKNOWN_ARGUMENTS_TEXT }],
   }),
-}
-
-/** Returns the prepaid code and its idempotency key; the message takes precedence over the headers. */
-export function creditOf(meta: Readonly<Record<string, unknown>>, header: McpExchange['header']): CreditCredential | null {
-  const beside = creditIn(header)
-  const code = textIn(meta, CREDIT_KEY) ?? beside?.code ?? null
-  return code === null ? null : { code, key: textIn(meta, IDEMPOTENCY_KEY) ?? header('idempotency-key') }
-}
-
-/** Returns the secrets that open the stored answer of an earlier payment; the message takes precedence over the headers. */
-export function resendSecretsOf(meta: Readonly<Record<string, unknown>>, header: McpExchange['header']): ResendSecrets {
-  const beside = resendSecretsIn(header)
-  return { answer_token: textIn(meta, ANSWER_TOKEN_KEY) ?? beside.answer_token, sign_in: textIn(meta, SIGN_IN_KEY) ?? beside.sign_in }
-}
-
-/** A value that is not text becomes an empty text, which is refused later instead of being ignored. */
-function textIn(meta: Readonly<Record<string, unknown>>, name: string): string | null {
-  const value = meta[name]
-  return value === undefined ? null : typeof value === 'string' ? value : ''
 }
 
 /** Payments in the message and in the headers; only a payment header is known before a long message is read. */
@@ -172,15 +143,15 @@ function paymentsOf(meta: Readonly<Record<string, unknown>>, header: McpExchange
 
 export const DETAIL_POINTER = `/params/_meta/${DETAIL_KEY.replace('/', '~1')}`
 
-/** Text for models in the brief form; undefined where they get the JSON text. */
-export function briefOf(
+/** Answer whose text for models is brief, or the JSON text itself. */
+export function answerReply(
   { catalogue, schemas }: Pick<ToolCalls, 'catalogue' | 'schemas'>,
-  tool_id: string,
-  detail: Detail,
+  { tool: tool_id, detail, text }: { tool: string; detail: Detail; text: string },
   parts: () => BriefParts,
-): { brief?: string } {
+): Extract<ToolReply, { kind: 'answer' }> {
   const tool = catalogue.find(tool_id)
-  return detail === 'brief' && tool !== undefined ? { brief: briefText(tool, schemas.get(tool.id)?.output, parts()) } : {}
+  const is_brief = detail === 'brief' && tool !== undefined
+  return { kind: 'answer', content: is_brief ? briefText(tool, schemas.get(tool.id)?.output, parts()) : text, structured: text, meta: null }
 }
 
 interface ReplyContext {
@@ -194,27 +165,20 @@ function outcomeReply(calls: ToolCalls, outcome: Outcome, { request_id, called, 
   const { api_url, words } = calls
   const place = called === CALL_TOOL ? `${ARGUMENTS}/input` : ARGUMENTS
   switch (outcome.kind) {
-    case 'answered':
-      return {
-        kind: 'answer',
-        text: answerText(outcome.answer),
-        ...briefOf(calls, outcome.tool, detail, () => ({ ...outcome.answer, settlement: null })),
-        meta: null,
-      }
+    case 'answered': {
+      const { tool, answer } = outcome
+      return answerReply(calls, { tool, detail, text: answerText(answer) }, () => ({ ...answer, settlement: null }))
+    }
     case 'paid': {
+      const { tool, text } = outcome
       const response = words.response(outcome.settlement)
       const meta = response === null ? null : Object.fromEntries(RESPONSE_KEYS.map((key) => [key, response]))
-      return {
-        kind: 'answer',
-        text: outcome.text,
-        ...briefOf(calls, outcome.tool, detail, () => readBriefParts(outcome.text)),
-        meta,
-      }
+      return { ...answerReply(calls, { tool, detail, text }, () => readBriefParts(text)), meta }
     }
     case 'payment_required': {
       const reply = problemReply(withVerdict(outcome.tool, outcome.problem), request_id, api_url, place)
       const challenge = words.challenge(outcome)
-      return challenge === null || reply.kind === 'error' ? reply : withTerms(reply.text, challenge)
+      return challenge === null || reply.kind === 'error' ? reply : withTerms(reply.content, challenge)
     }
     case 'pending':
     case 'refused':
@@ -224,19 +188,15 @@ function outcomeReply(calls: ToolCalls, outcome: Outcome, { request_id, called, 
 
 /** Problem with the terms of version 2, as text and as structured content, and those of version 1 in `_meta`. */
 function withTerms(problem_text: string, { required_json, body_members_json }: Challenge): ToolReply {
-  return {
-    kind: 'problem',
-    text: `${required_json.slice(0, -1)},${problem_text.slice(1)}`,
-    meta: { [ERROR_KEY]: JSON.parse(`{${body_members_json}}`) as unknown },
-    has_terms: true,
-  }
+  const text = `${required_json.slice(0, -1)},${problem_text.slice(1)}`
+  return { kind: 'problem', content: text, structured: text, meta: { [ERROR_KEY]: JSON.parse(`{${body_members_json}}`) as unknown } }
 }
 
 /** A malformed message is a JSON-RPC error; other problems go to the model, which can correct its input, wait or pay. */
 function problemReply(found: Problem, request_id: string, api_url: string, place: string): ToolReply {
   const here = { ...found, errors: found.errors.map((error) => ({ ...error, pointer: pointerInMessage(error.pointer, place) })) }
   if (isMessageFault(found)) return { kind: 'error', error: rpcErrorOf(here, request_id, api_url) }
-  return { kind: 'problem', text: JSON.stringify(problemBody(here, request_id, api_url)), meta: null }
+  return { kind: 'problem', content: JSON.stringify(problemBody(here, request_id, api_url)), structured: null, meta: null }
 }
 
 /** Replaces `/input` of REST by the place of the arguments in the message. */
@@ -276,32 +236,16 @@ export function createToolServer({ identity, instructions, view, call }: ToolSer
   return server
 }
 
-/** Text that models read. */
-export function contentText(reply: Exclude<ToolReply, { kind: 'error' }>): string {
-  return reply.kind === 'answer' ? (reply.brief ?? reply.text) : reply.text
-}
-
 function toolResult(reply: ToolReply): CallToolResult {
-  switch (reply.kind) {
-    case 'answer':
-      return withMeta(reply.meta, {
-        content: [{ type: 'text', text: contentText(reply) }],
-        structuredContent: JSON.parse(reply.text) as Record<string, unknown>,
-      })
-    case 'problem':
-      // Older clients validate structured content against the output schema even for an error; that schema allows payment terms only.
-      return withMeta(reply.meta, {
-        content: [{ type: 'text', text: reply.text }],
-        ...(reply.has_terms === true ? { structuredContent: JSON.parse(reply.text) as Record<string, unknown> } : {}),
-        isError: true,
-      })
-    case 'error':
-      throw new ProtocolError(reply.error.code, reply.error.message, reply.error.data)
+  if (reply.kind === 'error') throw new ProtocolError(reply.error.code, reply.error.message, reply.error.data)
+  const { kind, content, structured, meta } = reply
+  return {
+    content: [{ type: 'text', text: content }],
+    // Older clients validate structured content against the output schema even for an error; that schema allows payment terms only.
+    ...(structured === null ? {} : { structuredContent: JSON.parse(structured) as Record<string, unknown> }),
+    ...(kind === 'problem' ? { isError: true } : {}),
+    ...(meta === null ? {} : { _meta: meta }),
   }
-}
-
-function withMeta(meta: ResultMeta | null, result: CallToolResult): CallToolResult {
-  return meta === null ? result : { ...result, _meta: meta }
 }
 
 /** Instructions for models about answers. */
@@ -310,20 +254,6 @@ export const ANSWER_INSTRUCTIONS = [
   'result, receipt, allowance, embeddable_badge and proof_summary_markdown. For all of it as text, send _meta["assay/detail"]: "full". To link an answer to an earlier one, send the digest of its receipt as',
   '_meta["assay/prev-receipt-hash"].',
 ] as const
-
-/** Instructions for models about the service. */
-export function serviceInstructions(deps: AppDeps): string {
-  const { tools } = deps.call.catalogue
-  return [
-    modeMark(deps),
-    SUMMARY,
-    allowanceWords(deps.free, tools),
-    ...ANSWER_INSTRUCTIONS,
-    `Prices and examples: ${deps.origins.api_url}/v1/tools`,
-  ]
-    .filter((words) => words !== null)
-    .join(' ')
-}
 
 /** Revisions with the `initialize` handshake, newest first. */
 export const HANDSHAKE_VERSIONS = ['2025-11-25', '2025-06-18']

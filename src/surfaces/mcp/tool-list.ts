@@ -187,7 +187,7 @@ const finders = (find: (typeof FIND_NAMES)[number]): ListedTool[] => [
 ]
 
 /** `brief`: what was found as text for a model. */
-export type FindTools = (given: unknown) => { ok: true; value: Record<string, unknown>; brief: string } | { ok: false; problem: Problem }
+type FindTools = (given: unknown) => { ok: true; value: Record<string, unknown>; brief: string } | { ok: false; problem: Problem }
 
 /** Answers `find_tools` for all tools or some families. */
 function createFindTools(tools: readonly Tool[], schemas: SchemaList, families: ReadonlySet<Family> | null): FindTools {

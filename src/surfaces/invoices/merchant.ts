@@ -1,21 +1,44 @@
 import { z } from 'zod'
+import { STATEMENT_OUTCOMES, STATEMENT_UNMATCHED } from '../../ports/invoices.ts'
 import { INVOICE_STATES } from '../../pure/invoices/standing.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
-import { STATEMENT_OUTCOMES, STATEMENT_UNMATCHED } from '../../ports/invoices.ts'
 import { INVOICE_RULES, RAIL_LIMITS } from '../../service/limits.ts'
 import { problem } from '../../service/problems.ts'
+import type { AppDeps } from '../deps.ts'
 import { endpointsOf, named, type Rate } from '../endpoint.ts'
+import { JSON_TYPE, storedDocument } from '../http/document.ts'
 import { jsonReply } from '../http/reply.ts'
-import { INVOICE_BODY, type InvoiceRoom } from './operations.ts'
+import type { PaymentRenderer } from '../payment.ts'
 
-const defineEndpoint = endpointsOf<InvoiceRoom>()
+/** Dependencies of the invoice endpoints. */
+export interface InvoiceRoom {
+  deps: AppDeps
+  words: PaymentRenderer
+}
 
+/** Rate limit of writes and payments, with one count for all of them. */
+export const INVOICE_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.per_minute }
+
+export const INVOICE_BODY: ReadBounds = { body_bytes: INVOICE_RULES.body_bytes, depth: 8, nodes: 100, unsafe_numbers: 'refuse' }
+
+export const BYTES_32 = z.string().regex(/^0x[0-9a-fA-F]{64}$/)
+export const ID = { id: z.string().max(64).describe('Id of the invoice.') }
 export const ADDRESS = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 /** Signatures of contract wallets have no fixed length. */
 export const SIGNATURE = z.string().regex(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/)
 
+/** Path of the server-sent events of an invoice. */
+export const INVOICE_EVENTS_PATH = '/api/invoice/{id}/events'
+
+/** Entity tag of a record as JSON text, which is also the id of its event. */
+export function tagOf(text: string): string {
+  return storedDocument(JSON_TYPE, text).headers['etag'] ?? ''
+}
+
+const defineEndpoint = endpointsOf<InvoiceRoom>()
+
 /** Endpoint that refuses GET, so that it does not look for an invoice with the id `create` or `list`. */
-export const postOnly = (id: string, path: string) =>
+const postOnly = (id: string, path: string) =>
   defineEndpoint({
     id,
     method: 'get',
@@ -26,6 +49,7 @@ export const postOnly = (id: string, path: string) =>
     problems: ['METHOD_NOT_ALLOWED'],
     run: ({ refuse }) => refuse(problem('METHOD_NOT_ALLOWED', 'Send a POST request to this address.'), { allow: 'POST, OPTIONS' }),
   })
+
 const LIST = '/api/invoice/list'
 const LIST_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.lists_per_minute }
 
@@ -104,7 +128,6 @@ const list = defineEndpoint({
     return end.ok ? jsonReply(200, JSON.stringify(end.value), { 'cache-control': 'private, no-store' }) : end.problem
   },
 })
-const listByGet = postOnly('list-invoices-get', LIST)
 
 const STATEMENT = '/api/invoice/statement'
 const STATEMENT_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: RAIL_LIMITS.uploads_per_minute }
@@ -209,5 +232,11 @@ const confirm = defineEndpoint({
   },
 })
 
-/** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. */
-export const MERCHANT_LIST_ENDPOINTS = [list, listByGet, confirm, postOnly('confirm-bank-transfers-get', STATEMENT)]
+/** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. Their addresses, and that of the creation, refuse GET. */
+export const MERCHANT_ENDPOINTS = [
+  postOnly('create-invoice-get', '/api/invoice/create'),
+  list,
+  postOnly('list-invoices-get', LIST),
+  confirm,
+  postOnly('confirm-bank-transfers-get', STATEMENT),
+]
