@@ -13,10 +13,11 @@ import {
   type Account,
 } from '../client/merchant/invoices.ts'
 import { requestObject } from '../client/json-request.ts'
-import { usdc } from '../client/pay/record.ts'
+import { INVOICE_MARKS, usdc } from '../client/pay/record.ts'
 import { discoverWallets, initials, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
-import { BankStatement, MerchantInvoices, StateWord } from './merchant-list.ts'
+import { SignedInvoices } from './merchant-list.ts'
+import { SmallVerdict } from './verdict.ts'
 
 export interface MerchantDeskProps {
   /** Public origin, without a final slash. */
@@ -53,8 +54,13 @@ export function MerchantDesk(props: MerchantDeskProps) {
         }
       </section>
     </div>
-    <${MerchantInvoices} ...${props} account=${account} changed=${changed} />
-    <${BankStatement} account=${account} onConfirmed=${() => setChanged((count) => count + 1)} />
+    <${SignedInvoices}
+      account=${account}
+      changed=${changed}
+      site_url=${props.site_url}
+      words=${props.words}
+      onConfirmed=${() => setChanged((count) => count + 1)}
+    />
   </div>`
 }
 
@@ -226,7 +232,7 @@ function ShareInvoice({ created, account, onSigned, site_url, words }: ShareInvo
   const { order_number, client_name, memo, amount_minor, expires_at } = invoice
   return html`<div id="created" ref=${place}>
     <p class="sum"><b>${usdc(amount_minor)} USDC</b> ${[client_name, order_number, memo].filter((text) => text !== null).join(' · ')}</p>
-    <p id="created-state" role="status"><${StateWord} status=${invoice.status} words=${words} /></p>
+    <p id="created-state" role="status"><${SmallVerdict} mark=${INVOICE_MARKS[invoice.status]} word=${words[invoice.status]} /></p>
     ${
       !created.signed &&
       html`<div class="problem">

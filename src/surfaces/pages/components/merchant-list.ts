@@ -1,19 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { csvQuoted, csvText } from '../../../pure/documents/csv-cell.ts'
 import type { InvoiceState } from '../../../pure/invoices/standing.ts'
-import { objectsIn, textOf } from '../../../pure/is-object.ts'
-import {
-  invoicesCsv,
-  isOpen,
-  readInvoice,
-  readPage,
-  timeText,
-  type InvoicePage,
-  type ListedInvoice,
-  refusalText,
-  UNREACHABLE,
-  signAndSend,
-  type Account,
-} from '../client/merchant/invoices.ts'
+import { objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
+import { isOpen, readInvoice, refusalText, signAndSend, timeText, type Account, type ListedInvoice } from '../client/merchant/invoices.ts'
 import { requestObject } from '../client/json-request.ts'
 import { INVOICE_MARKS, usdc } from '../client/pay/record.ts'
 import { saveFile } from '../client/files.ts'
@@ -21,11 +10,6 @@ import { html } from '../html.ts'
 import { SmallVerdict } from './verdict.ts'
 
 type StateWords = Readonly<Record<InvoiceState, string>>
-
-/** State of an invoice: shape, colour and word. */
-export function StateWord({ status, words }: { status: InvoiceState; words: StateWords }) {
-  return html`<${SmallVerdict} mark=${INVOICE_MARKS[status]} word=${words[status]} />`
-}
 
 interface MerchantInvoicesProps {
   account: Account | null
@@ -35,8 +19,16 @@ interface MerchantInvoicesProps {
   words: StateWords
 }
 
+/** What a merchant does with signed invoices: lists them, and confirms bank transfers, after which `onConfirmed` is called. */
+export function SignedInvoices({ onConfirmed, ...list }: MerchantInvoicesProps & { onConfirmed(): void }) {
+  return html`
+    <${MerchantInvoices} ...${list} />
+    <${BankStatement} account=${list.account} onConfirmed=${onConfirmed} />
+  `
+}
+
 /** Lists the invoices that the merchant signed, from any browser: one signature opens the list for some hours. */
-export function MerchantInvoices({ account, changed, site_url, words }: MerchantInvoicesProps) {
+function MerchantInvoices({ account, changed, site_url, words }: MerchantInvoicesProps) {
   const list = useInvoiceList(account, changed)
   const { page, message, invoices } = list
   const can_sign = account !== null && account.wallet !== null
@@ -87,7 +79,7 @@ function InvoiceRow({ invoice, words, list }: { invoice: ListedInvoice; words: S
   const amount = usdc(invoice.amount_minor)
   const named = `invoice of ${amount} USDC${client_name === null ? '' : ` for ${client_name}`}, ${invoice_id}`
   return html`<tr>
-    <td><${StateWord} status=${status} words=${words} /></td>
+    <td><${SmallVerdict} mark=${INVOICE_MARKS[status]} word=${words[status]} /></td>
     <td class="amount">${amount}</td>
     <td>${order_number ?? '–'}</td>
     <td>${client_name ?? '–'}</td>
@@ -106,6 +98,49 @@ function InvoiceRow({ invoice, words, list }: { invoice: ListedInvoice; words: S
       }
     </td>
   </tr>`
+}
+
+/** A page of the list, with the token that reads the next one. */
+interface InvoicePage {
+  invoices: readonly ListedInvoice[]
+  next_before: number | null
+  token: string
+}
+
+function readPage(body: Members): InvoicePage | null {
+  const { next_before } = body
+  const token = textOf(body['token'])
+  if (token === null) return null
+  const invoices = objectsIn(body['invoices']).flatMap((one) => readInvoice(one) ?? [])
+  return { invoices, next_before: typeof next_before === 'number' ? next_before : null, token }
+}
+
+const COLUMNS = [
+  'invoice_id',
+  'status',
+  'exceptions',
+  'amount_usdc',
+  'paid_usdc',
+  'order_number',
+  'client_name',
+  'memo',
+  'created_at',
+  'expires_at',
+  'settled_at',
+  'transaction',
+  'payer',
+  'payment_page',
+]
+
+/** The list as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are led by an apostrophe. */
+function invoicesCsv(invoices: readonly ListedInvoice[], page_url: (invoice_id: string) => string): string {
+  const lines = invoices.map((one) => {
+    const texts = [one.order_number, one.client_name, one.memo].map((text) => csvText(text ?? ''))
+    const times = [one.created_at, one.expires_at, one.settled_at ?? '', one.tx_hash ?? '', one.payer ?? '', page_url(one.invoice_id)]
+    const head = [one.invoice_id, one.status, one.exceptions.join(' '), usdc(one.amount_minor), usdc(one.paid_minor)]
+    return [...head.map(csvQuoted), ...texts, ...times.map(csvQuoted)].join(',')
+  })
+  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
 }
 
 interface InvoiceList {
@@ -223,18 +258,8 @@ interface ListActParts {
 
 /** Acts of the buttons of the list. */
 function listActs({ account, merchant, take, read, setMessage, setInvoices, setPage, page }: ListActParts) {
-  const signed = async (path: string, body: Record<string, unknown>, waiting: string) => {
-    if (account === null) return null
-    const asked = await requestObject(path, body)
-    if (asked === null) {
-      setMessage(UNREACHABLE)
-      return null
-    }
-    setMessage(waiting)
-    const end = await signAndSend(account, asked.body, body)
-    setMessage(end.ok ? '' : end.message)
-    return end.ok ? end.body : null
-  }
+  const signed = (path: string, body: Members, waiting: string) =>
+    account === null ? null : requestSigned(account, path, body, waiting, setMessage)
   return {
     async open() {
       const body = await signed(LIST, { merchant }, `Waiting for ${account?.wallet?.name ?? 'the wallet'}: sign to show your invoices.`)
@@ -277,6 +302,25 @@ function listActs({ account, merchant, take, read, setMessage, setInvoices, setP
   }
 }
 
+/** Sends a request, then again with the signature that the answer asks for; null after saying why that failed. */
+async function requestSigned(
+  account: Account,
+  path: string,
+  body: Members,
+  waiting: string,
+  say: (message: string) => void,
+): Promise<Members | null> {
+  const asked = await requestObject(path, body)
+  if (asked === null) {
+    say(refusalText(null))
+    return null
+  }
+  say(waiting)
+  const end = await signAndSend(account, asked.body, body)
+  say(end.ok ? '' : end.message)
+  return end.ok ? end.body : null
+}
+
 const STATEMENT = '/api/invoice/statement'
 /** Longest document that the service takes. */
 const STATEMENT_CHARS = 1_048_576
@@ -288,7 +332,7 @@ interface StatementResult {
 }
 
 /** Confirms bank transfers with a statement of the merchant's bank, signed by the wallet. */
-export function BankStatement({ account, onConfirmed }: { account: Account | null; onConfirmed(): void }) {
+function BankStatement({ account, onConfirmed }: { account: Account | null; onConfirmed(): void }) {
   const [result, setResult] = useState<StatementResult>({ message: '', invoices: [] })
   const can_sign = account !== null && account.wallet !== null
   const say = (message: string) => setResult({ message, invoices: [] })
@@ -301,12 +345,10 @@ export function BankStatement({ account, onConfirmed }: { account: Account | nul
     if (document.length > STATEMENT_CHARS)
       return say(`The file has ${document.length} characters; at most ${STATEMENT_CHARS} are read. Ask your bank for a file of fewer days.`)
     const body = { document, merchant: account.address }
-    const asked = await requestObject(STATEMENT, body)
-    if (asked === null) return say(UNREACHABLE)
-    say(`Waiting for ${account.wallet?.name ?? 'the wallet'}: sign the statement.`)
-    const end = await signAndSend(account, asked.body, body)
-    if (!end.ok) return say(end.message)
-    setResult(statementResult(end.body))
+    const waiting = `Waiting for ${account.wallet?.name ?? 'the wallet'}: sign the statement.`
+    const answer = await requestSigned(account, STATEMENT, body, waiting, say)
+    if (answer === null) return undefined
+    setResult(statementResult(answer))
     return onConfirmed()
   }
   return html`<section id="statement" aria-labelledby="statement-title">
@@ -333,7 +375,7 @@ export function BankStatement({ account, onConfirmed }: { account: Account | nul
   </section>`
 }
 
-function statementResult(body: Readonly<Record<string, unknown>>): StatementResult {
+function statementResult(body: Members): StatementResult {
   const invoices = objectsIn(body['invoices']).map((one) => ({
     text: `${textOf(one['expected']) ?? ''} ${textOf(one['currency']) ?? ''}, ${textOf(one['reference']) ?? ''}: ${textOf(one['message']) ?? ''}`,
     closed: one['outcome'] === 'closed' || one['outcome'] === 'already_closed',

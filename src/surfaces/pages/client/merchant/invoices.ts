@@ -1,7 +1,6 @@
-import { csvQuoted, csvText } from '../../../../pure/documents/csv-cell.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
-import { minorOf, usdc } from '../pay/record.ts'
+import { minorOf } from '../pay/record.ts'
 import { requestObject, type ObjectReply } from '../json-request.ts'
 import {
   DECLINED,
@@ -31,13 +30,6 @@ export interface ListedInvoice {
   tx_hash: string | null
   transaction_url: string | null
   payer: string | null
-}
-
-/** A page of the list, with the token that reads the next one. */
-export interface InvoicePage {
-  invoices: readonly ListedInvoice[]
-  next_before: number | null
-  token: string
 }
 
 /** Reads an entry of the list, or a whole record, which has the same members. Null if it is neither. */
@@ -70,14 +62,6 @@ function payerOf({ payer, payments, tx_hash }: Members): string | null {
   return textOf(payer) ?? textOf(objectsIn(payments).find((one) => one['tx_hash'] === tx_hash)?.['payer'])
 }
 
-export function readPage(body: Members): InvoicePage | null {
-  const { next_before } = body
-  const token = textOf(body['token'])
-  if (token === null) return null
-  const invoices = objectsIn(body['invoices']).flatMap((one) => readInvoice(one) ?? [])
-  return { invoices, next_before: typeof next_before === 'number' ? next_before : null, token }
-}
-
 /** True while a payment can still change the state. */
 export function isOpen({ status }: Pick<ListedInvoice, 'status'>): boolean {
   return status !== 'SETTLED' && status !== 'VOID'
@@ -88,34 +72,6 @@ export function timeText(instant: string): string {
   return `${instant.slice(0, 16).replace('T', ' ')} UTC`
 }
 
-const COLUMNS = [
-  'invoice_id',
-  'status',
-  'exceptions',
-  'amount_usdc',
-  'paid_usdc',
-  'order_number',
-  'client_name',
-  'memo',
-  'created_at',
-  'expires_at',
-  'settled_at',
-  'transaction',
-  'payer',
-  'payment_page',
-]
-
-/** The list as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are led by an apostrophe. */
-export function invoicesCsv(invoices: readonly ListedInvoice[], page_url: (invoice_id: string) => string): string {
-  const lines = invoices.map((one) => {
-    const texts = [one.order_number, one.client_name, one.memo].map((text) => csvText(text ?? ''))
-    const times = [one.created_at, one.expires_at, one.settled_at ?? '', one.tx_hash ?? '', one.payer ?? '', page_url(one.invoice_id)]
-    const head = [one.invoice_id, one.status, one.exceptions.join(' '), usdc(one.amount_minor), usdc(one.paid_minor)]
-    return [...head.map(csvQuoted), ...texts, ...times.map(csvQuoted)].join(',')
-  })
-  return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
-}
-
 /** Account that is paid; `wallet` is null for an address that was typed, which cannot sign here. */
 export interface Account {
   address: string
@@ -123,7 +79,7 @@ export interface Account {
 }
 
 /** Result of a request that the wallet signs. */
-export type SignedAnswer = { ok: true; body: Members } | { ok: false; message: string; reason: 'declined' | 'wallet' | 'service' }
+type SignedAnswer = { ok: true; body: Members } | { ok: false; message: string; reason: 'declined' | 'wallet' | 'service' }
 
 /** Asks the wallet for its account. */
 export async function connect(wallet: Wallet): Promise<{ ok: true; account: Account } | { ok: false; message: string }> {
@@ -178,7 +134,7 @@ function walletMessage(error: unknown, name: string): { message: string; reason:
   return { reason: 'wallet', message: `${name} ${WALLET_TEXTS[code ?? 0] ?? 'did not sign. Open it, unlock it, and try again.'}` }
 }
 
-export const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
+const UNREACHABLE = 'The service could not be reached. Check your connection and try again.'
 
 export function refusalText(reply: ObjectReply | null): string {
   return reply === null ? UNREACHABLE : problemText(reply.body)
