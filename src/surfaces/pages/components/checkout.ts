@@ -2,9 +2,9 @@ import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { durationText } from '../../../pure/duration-text.ts'
 import { fillMessage } from '../../../pure/messages.ts'
-import type { Trace } from '../client/pay/checkout.ts'
+import type { Live, Trace } from '../client/pay/checkout.ts'
 import type { Fault, PayMessages } from '../client/pay/faults.ts'
-import { useCheckout, type Live } from '../client/pay/live.ts'
+import { useCheckout, type RenderedInvoice } from '../client/pay/live.ts'
 import { INVOICE_MARKS, isPayable, usdc, type PaidAtBank, type PaidPart, type PayRecord } from '../client/pay/record.ts'
 import { html } from '../html.ts'
 import { CopyButton, PayLocaleContext, PayTime, stateText, usePayLocale, usePayText } from './pay-text.ts'
@@ -29,17 +29,9 @@ export interface InvoiceDetails {
   unprintable: string | null
 }
 
-export interface CheckoutPageProps {
-  /** Invoice record as the service sends it. */
-  record: Readonly<Record<string, unknown>>
+export interface CheckoutPageProps extends RenderedInvoice {
   details: InvoiceDetails
   setting: PaySetting
-  /** Time of the service when it rendered the page, in milliseconds since 1970. */
-  now_ms: number
-  /** Entity tag of the record. */
-  etag: string
-  /** URL of the server-sent events; null if not offered. */
-  events: string | null
   messages: PayMessages
   language: string
   languages: readonly { tag: string; name: string }[]
@@ -55,7 +47,7 @@ export function CheckoutPage(props: CheckoutPageProps) {
 
 function CheckoutView(props: CheckoutPageProps) {
   const { details, setting, language, languages } = props
-  const pay = useCheckout(props)
+  const pay = useCheckout(props, setting.carries)
   const { record } = pay
   const text = usePayText()
   return html`<div class="pay" id="checkout">

@@ -19,12 +19,9 @@ interface MerchantInvoicesProps {
   words: StateWords
 }
 
-/** What a merchant does with signed invoices: lists them, and confirms bank transfers, after which `onConfirmed` is called. */
+/** List of the invoices that the merchant signed, and the confirmation of their bank transfers, after which `onConfirmed` is called. */
 export function SignedInvoices({ onConfirmed, ...list }: MerchantInvoicesProps & { onConfirmed(): void }) {
-  return html`
-    <${MerchantInvoices} ...${list} />
-    <${BankStatement} account=${list.account} onConfirmed=${onConfirmed} />
-  `
+  return html`<${MerchantInvoices} ...${list} /><${BankStatement} account=${list.account} onConfirmed=${onConfirmed} />`
 }
 
 /** Lists the invoices that the merchant signed, from any browser: one signature opens the list for some hours. */

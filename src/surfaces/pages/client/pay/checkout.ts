@@ -12,8 +12,20 @@ import {
   type Wallet,
 } from '../wallets.ts'
 import { faultOf, overtakenFault, serviceFault, walletFault, type Fault, type PayMessages } from './faults.ts'
-import type { Live } from './live.ts'
 import { chainName, isPayable, KEPT, type PayRecord, type Signing } from './record.ts'
+
+/** Time of the service: its last answer plus the time since. The clock of this device is not used. */
+interface ServiceClock {
+  now_s(): number
+}
+
+export interface Live {
+  clock: ServiceClock
+  /** Reads the record now; resolves when the answer is in. */
+  refresh(): Promise<void>
+  /** Polls faster while a payment is under way. */
+  hurry(on: boolean): void
+}
 
 /** Times when this browser signed and sent the current payment, which the record does not contain. Seconds since 1970. */
 export interface Trace {

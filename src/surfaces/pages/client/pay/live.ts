@@ -1,23 +1,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { CheckoutPageProps } from '../../components/checkout.ts'
 import { stateText, usePayLocale } from '../../components/pay-text.ts'
 import { discoverWallets, type Wallet } from '../wallets.ts'
-import type { Checkout, CheckoutParts, Phase, Screen, Trace } from './checkout.ts'
+import type { Checkout, CheckoutParts, Live, Phase, Screen, Trace } from './checkout.ts'
 import type { Fault } from './faults.ts'
 import { hasKeptPayment, isPayable, readRecord, type PayRecord } from './record.ts'
-
-/** Time of the service: its last answer plus the time since. The clock of this device is not used. */
-interface ServiceClock {
-  now_s(): number
-}
-
-export interface Live {
-  clock: ServiceClock
-  /** Reads the record now; resolves when the answer is in. */
-  refresh(): Promise<void>
-  /** Polls faster while a payment is under way. */
-  hurry(on: boolean): void
-}
 
 interface LiveParts {
   /** URL of the record. */
@@ -153,8 +139,20 @@ function loadCheckout(parts: CheckoutParts): LoadCheckout {
   }
 }
 
-/** State of the page: the record, the wallets, and what is announced. */
-export function useCheckout({ record: wire, etag, setting, now_ms, events }: CheckoutPageProps) {
+/** An invoice as the page was rendered with it. */
+export interface RenderedInvoice {
+  /** Invoice record as the service sends it. */
+  record: Readonly<Record<string, unknown>>
+  /** Time of the service when it rendered the page, in milliseconds since 1970. */
+  now_ms: number
+  /** Entity tag of the record. */
+  etag: string
+  /** URL of the server-sent events; null if not offered. */
+  events: string | null
+}
+
+/** State of the page: the record, the wallets, and what is announced. `carries`: the service submits signed payments. */
+export function useCheckout({ record: wire, etag, now_ms, events }: RenderedInvoice, carries: boolean) {
   const { messages } = usePayLocale()
   const first = useMemo(() => recordOf(wire), [])
   const [record, setRecord] = useState(first)
@@ -194,7 +192,7 @@ export function useCheckout({ record: wire, etag, setting, now_ms, events }: Che
     })
     setLive(following)
     checkout.current = loadCheckout({ live: following, screen, messages, record: () => latest.current, onPhase: setPhase })
-    if (setting.carries) {
+    if (carries) {
       discoverWallets((wallet) => {
         setWallets((known) => [...known, wallet])
         void checkout.current()
