@@ -4,9 +4,11 @@ import fc from 'fast-check'
 import { assessReceipt } from '../../src/surfaces/pages/client/verify/assess.ts'
 import { listChecks } from '../../src/surfaces/pages/components/assessed-document.ts'
 import { readDocuments, type ReceiptInput } from '../../src/surfaces/pages/client/verify/documents.ts'
-import { layOutReceipts, type LinkedReceipt } from '../../src/surfaces/pages/client/verify/graph.ts'
+import { layOutReceipts } from '../../src/surfaces/pages/components/receipt-chain.ts'
 import { RECEIPT, RESULT } from '../receipts/example.ts'
 import { runs, SEED } from '../support/counts.ts'
+
+type LinkedReceipt = Parameters<typeof layOutReceipts>[0][number]
 
 const linked = (
   digest: string | null,

@@ -5,13 +5,12 @@ import { isObject } from '../../../pure/is-object.ts'
 import { readKeyList, type KeyList } from '../../../pure/receipts/keys.ts'
 import { showAllowance } from '../client/allowance.ts'
 import { bringIntoView } from '../client/view.ts'
-import { assessAll, assessDocument, emptyRow, type AssessedDocument, type KeyLists } from '../client/verify/assess.ts'
+import { assessAll, assessDocument, type AssessedDocument, type KeyLists } from '../client/verify/assess.ts'
 import { readDocuments, type GivenDocument } from '../client/verify/documents.ts'
-import { layOutReceipts, type ReceiptGraph } from '../client/verify/graph.ts'
 import { dropArea } from '../client/files.ts'
 import { html } from '../html.ts'
 import { AssessedDocumentView, type ToolHeadlines } from './assessed-document.ts'
-import { ReceiptChain, ReceiptTable } from './receipt-chain.ts'
+import { layOutReceipts, ReceiptLinks, type ReceiptGraph } from './receipt-chain.ts'
 import { sendUntilSettled } from './send-call.ts'
 import { Verdict } from './verdict.ts'
 
@@ -49,24 +48,12 @@ export function VerifyDesk({ headlines, sample }: VerifyDeskProps) {
       report.kind === 'assessed' &&
       one !== undefined &&
       assessed.length > 1 &&
-      html`<section class="chain" id="chain" aria-labelledby="chain-title">
-        <h2 id="chain-title">How the receipts are linked</h2>
-        <p class="measure hint">
-          Earlier receipts come first. A line is a signed link: solid if it is valid, dashed and crossed out if not. A dashed ring is an
-          earlier receipt that a link names but that you did not give; a changed receipt has another digest, so it may be one of these.
-        </p>
-        <div class="chain-halves">
-          <${ReceiptChain} graph=${report.graph} assessed=${assessed} selected=${selected} select=${desk.select} />
-          <div class="answer" id="one">
-            <p class="example">${documentName(one, selected)}</p>
-            <${AssessedDocumentView} assessed=${one} headlines=${headlines} />
-          </div>
+      html`<${ReceiptLinks} graph=${report.graph} assessed=${assessed} selected=${selected} select=${desk.select}>
+        <div class="answer" id="one">
+          <p class="example">${documentName(one, selected)}</p>
+          <${AssessedDocumentView} assessed=${one} headlines=${headlines} />
         </div>
-        <details>
-          <summary>As a table</summary>
-          <div id="chain-table"><${ReceiptTable} graph=${report.graph} assessed=${assessed} /></div>
-        </details>
-      </section>`
+      <//>`
     }
   `
 }
@@ -102,7 +89,7 @@ function useVerification() {
     const lists: KeyLists = { service: service.keys, pasted: pasted.keys ?? [], logs: { service: service.log, pasted: pasted.log } }
     const assessed: AssessedDocument[] = []
     for (const document of documents) {
-      assessed.push(document.kind === 'bundle' ? await verifyBundleDocument(document, lists) : assessDocument(document, lists))
+      assessed.push(await assessDocument(document, lists))
       if (assessed.length % DOCUMENTS_PER_PAUSE === 0 && assessed.length < documents.length) {
         setStatus(`${assessed.length} of ${documents.length} verified …`)
         await pause()
@@ -201,17 +188,6 @@ function textArea(): HTMLTextAreaElement | null {
 function fillText(text: string): void {
   const field = textArea()
   if (field !== null) field.value = text
-}
-
-/** The verifier of bundles is loaded when the first one is given. */
-async function verifyBundleDocument(document: Extract<GivenDocument, { kind: 'bundle' }>, lists: KeyLists): Promise<AssessedDocument> {
-  try {
-    const { assessBundle } = await import('../client/verify/bundle.ts')
-    return assessBundle(document, lists)
-  } catch {
-    const sentence = 'The verifier of bundles could not be loaded. Reload the page while you are online.'
-    return { ...emptyRow(document), tone: 'caution', word: 'Not checked', sentence, details: { kind: 'unreadable' } }
-  }
 }
 
 /** Key list of an issuer, null if it could not be read, and the verifier key of its log. */

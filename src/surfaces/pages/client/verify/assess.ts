@@ -1,3 +1,4 @@
+import type { AuditBundle } from '../../../../pure/audit/bundle.ts'
 import type { BundleReport } from '../../../../pure/audit/verify-bundle.ts'
 import type { Headline } from '../../../../pure/headline.ts'
 import { isObject } from '../../../../pure/is-object.ts'
@@ -8,9 +9,8 @@ import { verifyReceipt, type ReceiptVerdict } from '../../../../pure/receipts/ve
 import { verifyPolicy, type PolicyVerdict } from '../../../../pure/rulebooks/pol1.ts'
 import { timeText } from '../../components/receipt-proof.ts'
 import type { GivenDocument, ReceiptInput } from './documents.ts'
-import type { LinkedReceipt } from './graph.ts'
 
-export type Decision = Omit<Headline, 'code'>
+type Decision = Omit<Headline, 'code'>
 
 /** Key list of this service, null if it could not be loaded, and the list that the user pasted. */
 export interface KeyLists {
@@ -73,15 +73,15 @@ function decideReceipt({ receipt, key_list, result_matches, link }: Omit<Receipt
   return good('Verified', 'A key that this service publishes signed exactly this receipt.')
 }
 
-export function good(word: string, sentence: string): Decision {
+function good(word: string, sentence: string): Decision {
   return { tone: 'good', word, sentence }
 }
 
-export function caution(word: string, sentence: string): Decision {
+function caution(word: string, sentence: string): Decision {
   return { tone: 'caution', word, sentence }
 }
 
-export function bad(word: string, sentence: string): Decision {
+function bad(word: string, sentence: string): Decision {
   return { tone: 'bad', word, sentence }
 }
 
@@ -128,13 +128,19 @@ function decidePolicy(policy: PolicyVerdict, registrar_published: boolean | null
 }
 
 /** A document with its decision, and what a row of the list shows of it. */
-export interface AssessedDocument extends Decision, LinkedReceipt {
+export interface AssessedDocument extends Decision {
   document: GivenDocument
   /** Tool, name of the certificate, or source. */
   title: string
   /** Date of the receipt; empty without one. */
   time: string
   signer: string | null
+  /** Null if the receipt has no digest. */
+  digest: string | null
+  /** Digest that its link names; null without a link. */
+  follows: string | null
+  /** Null if the link could not be verified. */
+  link_valid: boolean | null
   details:
     | { kind: 'receipt'; input: ReceiptInput; assessment: ReceiptAssessment }
     | { kind: 'policy'; given: unknown; assessment: PolicyAssessment }
@@ -143,14 +149,16 @@ export interface AssessedDocument extends Decision, LinkedReceipt {
 }
 
 /** Row of a document without receipt fields. */
-export function emptyRow(document: GivenDocument) {
+function emptyRow(document: GivenDocument) {
   return { document, title: document.source, time: '', signer: null, digest: null, follows: null, link_valid: null }
 }
 
-/** Verifies one document other than a bundle, whose verifier is loaded when it is needed. Never throws. */
-export function assessDocument(document: Exclude<GivenDocument, { kind: 'bundle' }>, keys: KeyLists): AssessedDocument {
+/** Verifies one document. Never throws. */
+export async function assessDocument(document: GivenDocument, keys: KeyLists): Promise<AssessedDocument> {
   const empty = emptyRow(document)
   switch (document.kind) {
+    case 'bundle':
+      return { ...empty, ...(await assessBundle(document.bundle, keys)) }
     case 'receipt':
       return { ...empty, ...receiptRow(document.input, keys) }
     case 'policy': {
@@ -165,6 +173,61 @@ export function assessDocument(document: Exclude<GivenDocument, { kind: 'bundle'
       const { source, reason } = document
       return { ...empty, ...bad('Not a receipt', source === '' ? reason : `${source}: ${reason}`), details: { kind: 'unreadable' } }
     }
+  }
+}
+
+/** Verifies an audit bundle with the list that has all its signers: that of this service, else the pasted one, else that of the bundle. */
+async function assessBundle(
+  bundle: AuditBundle,
+  lists: KeyLists,
+): Promise<Pick<AssessedDocument, keyof Decision | 'details'> & { title?: string }> {
+  const verifier = await loadBundleVerifier()
+  if (verifier === null) {
+    const sentence = 'The verifier of bundles could not be loaded. Reload the page while you are online.'
+    return { ...caution('Not checked', sentence), details: { kind: 'unreadable' } }
+  }
+  const { verifyBundle, readVerifierKey } = verifier
+  const name = (['service', 'pasted'] as const).find((one) => hasSigners(bundle, lists, one)) ?? null
+  const keys = name === null ? null : lists[name]
+  const log_key = name === null ? null : lists.logs[name]
+  const log = log_key === null ? null : readVerifierKey(log_key)
+  const report = verifyBundle(bundle, { keys, log: log?.type === 'log' ? log : null, witnesses: [], datasets: new Set() })
+  return { ...decideBundle(report), title: 'Audit bundle', details: { kind: 'bundle', report } }
+}
+
+/** Loads the verifier of bundles when the first one is given; null if that fails. */
+async function loadBundleVerifier() {
+  try {
+    const [{ verifyBundle }, { readVerifierKey }] = await Promise.all([
+      import('../../../../pure/audit/verify-bundle.ts'),
+      import('../../../../pure/log/checkpoint.ts'),
+    ])
+    return { verifyBundle, readVerifierKey }
+  } catch {
+    return null
+  }
+}
+
+function hasSigners({ answers }: AuditBundle, lists: KeyLists, name: 'service' | 'pasted'): boolean {
+  const addresses = new Set(lists[name]?.map(({ address }) => address.toLowerCase()))
+  return answers.every(({ answer }) => addresses.has(verifyReceipt(answer['receipt']).signer_recovered ?? ''))
+}
+
+function decideBundle({ outcome, checks, receipts }: BundleReport): Decision {
+  const failures = checks.filter(({ state }) => state === 'failed')
+  const open = checks.filter(({ state }) => state === 'not_checked').length
+  const answers = receipts.length === 1 ? 'one answer' : `${receipts.length} answers`
+  const rest = open === 0 ? '' : ` ${open === 1 ? 'One part was' : `${open} parts were`} not checked.`
+  switch (outcome) {
+    case 'failed':
+      return bad('Bundle not verified', `${failures.length} of ${checks.length} checks failed, first at ${failures[0]?.pointer ?? ''}.`)
+    case 'issuer_unknown':
+      return caution(
+        'Unknown issuer',
+        `Everything matches in ${answers}, but only by the key list in the bundle, which anyone could have made.${rest}`,
+      )
+    case 'verified':
+      return good('Bundle verified', `Receipts, hashes, links and log proofs of ${answers} are valid.${rest}`)
   }
 }
 
