@@ -59,8 +59,7 @@ const EXCEPTIONS: Record<string, string[]> = {
   'surfaces/pages/browser-modules.ts': ['node:fs', 'node:module', 'node:path', 'node:url'],
   'surfaces/pages/messages.ts': ['node:fs'],
   // Guides, and the parser of their Markdown.
-  'surfaces/pages/docs/topics.ts': ['node:fs'],
-  'surfaces/pages/docs/markdown.ts': ['commonmark'],
+  'surfaces/pages/docs/guides.ts': ['commonmark', 'node:fs'],
   // Sample documents, which are data.
   'surfaces/pages/components/preflight-desk.ts': ['data/samples'],
   // Components, for the server and for browsers.

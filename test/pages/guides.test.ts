@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { renderToString } from 'preact-render-to-string'
-import { readGuide } from '../../src/surfaces/pages/docs/markdown.ts'
-import { GROUPS } from '../../src/surfaces/pages/docs/topics.ts'
+import { GROUPS, readGuide } from '../../src/surfaces/pages/docs/guides.ts'
 import type { AppDeps } from '../../src/surfaces/deps.ts'
 
 const VALUES = { price: () => '<b>5</b> | `x` [a](b)', bytes: () => 64 }

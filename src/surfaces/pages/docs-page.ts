@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import type { ComponentProps } from 'preact'
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import { TEST_VECTOR } from '../../pure/receipts/receipt.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
@@ -7,9 +8,9 @@ import { runExamples } from '../discovery/documents.ts'
 import { sendDocument, type StoredDocument } from '../http/document.ts'
 import type { Env } from '../http/reply.ts'
 import { openApiDocument } from '../openapi.ts'
-import { TryRequest, type TryRequestProps } from './components/try-request.ts'
+import { TryRequest } from './components/try-request.ts'
 import { code, curl, inline, items, json, paragraphs, sample, shownTool, table, type Chapter } from './docs/parts.ts'
-import { GROUPS, REFERENCE, topicPath, type Topic } from './docs/topics.ts'
+import { GROUPS, REFERENCE } from './docs/guides.ts'
 import { html, Island } from './html.ts'
 import { HTML_TYPE, layout, PAGE_HEADERS, type Markup } from './layout.ts'
 import { storedPage } from './priced.ts'
@@ -24,7 +25,7 @@ export function docsRoutes(app: Hono<Env>, deps: AppDeps): void {
   const page = (id: string, make: () => Promise<string>) => kept(id, async () => storedPage(await make()))
   for (const topic of GROUPS.flatMap(({ topics }) => topics)) {
     const make = () => Promise.resolve(docsPage(deps, topic, topic.chapters(deps)))
-    app.get(topicPath(topic), async (context) => sendDocument(context, await page(topic.id, make)))
+    app.get(topic.path, async (context) => sendDocument(context, await page(topic.id, make)))
   }
   app.get('/docs/reference', async (context) => {
     const chosen = context.req.query('operation')
@@ -64,7 +65,7 @@ async function referenceOf(deps: AppDeps): Promise<Reference> {
   return readReference(openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples }))
 }
 
-type Named = Pick<Topic, 'id' | 'title' | 'words'>
+type Named = Omit<typeof REFERENCE, 'path'>
 
 function docsPage(deps: AppDeps, topic: Named, chapters: readonly Chapter[]): string {
   const inside = topic.id.startsWith('reference/')
@@ -105,10 +106,10 @@ function contents(topic: Named): Markup {
 }
 
 function topicLists(topic: Named): Markup {
-  const link = ({ id, title }: Named) => {
+  const link = ({ id, path, title }: Pick<typeof REFERENCE, 'id' | 'path' | 'title'>) => {
     const above = id === REFERENCE.id && topic.id.startsWith('reference/')
     return html`<li>
-      <a href="${topicPath({ id })}" aria-current=${id === topic.id ? 'page' : above ? 'true' : undefined}>${title}</a>
+      <a href="${path}" aria-current=${id === topic.id ? 'page' : above ? 'true' : undefined}>${title}</a>
     </li>`
   }
   return html`${[...GROUPS, { title: 'Look up', topics: [REFERENCE] }].map(
@@ -278,7 +279,7 @@ function tryIt(deps: AppDeps, operation: Operation): Markup {
   const { id, method, path, parameters, body, price } = operation
   const values = knownValues(deps, path)
   const places = ['path', 'query', 'header'] as const
-  const props: TryRequestProps = {
+  const props: ComponentProps<typeof TryRequest> = {
     method,
     path,
     parameters: places.flatMap((where) =>

@@ -1,14 +1,18 @@
+import type { ComponentProps } from 'preact'
 import type { Tool } from '../../service/catalogue/define.ts'
 import { allowanceWords, byFamily, DOCUMENTS, HONEST_LIMITS, markedName, modeMark } from '../../service/catalogue/text.ts'
 import type { PricesNow } from '../../service/payments/price-book.ts'
 import type { AppDeps } from '../deps.ts'
-import { Catalogue, type CatalogueEntry, type CatalogueProps } from './components/catalogue.ts'
+import { Catalogue } from './components/catalogue.ts'
 import { ToolDesk } from './components/tool-desk.ts'
 import { QUERY_CHARS, queryWords } from './components/tool-search.ts'
-import { guideList } from './docs/topics.ts'
+import { GROUPS, REFERENCE } from './docs/guides.ts'
 import { html, Island } from './html.ts'
 import { layout } from './layout.ts'
 import { deskProps, freeWords, ownAllowance, priceNowWords } from './tool-words.ts'
+
+type CatalogueProps = ComponentProps<typeof Catalogue>
+type CatalogueEntry = CatalogueProps['entries'][number]
 
 /** The tool that a newcomer can try on the first page. */
 const FIRST_TOOL = 'iban-check'
@@ -88,16 +92,16 @@ export async function homePage(deps: AppDeps, prices: PricesNow | null, query = 
 function catalogueProps(deps: AppDeps, prices: PricesNow | null, query: string): CatalogueProps {
   const { tools } = deps.call.catalogue
   const families = byFamily(tools)
-  const guides = guideList().map(({ href, title, text }): CatalogueEntry => ({
-    href,
+  const guides = [...GROUPS.flatMap(({ topics }) => topics), REFERENCE].map(({ path, title, words }): CatalogueEntry => ({
+    href: path,
     title,
     id: '',
     family: '',
     price: '',
     note: '',
     name: title,
-    text,
-    keywords: `guide docs ${GUIDE_KEYWORDS[href.split('/').at(-1) ?? ''] ?? ''}`.trim(),
+    text: words,
+    keywords: `guide docs ${GUIDE_KEYWORDS[path.split('/').at(-1) ?? ''] ?? ''}`.trim(),
   }))
   return {
     families: families.map(({ family, title }) => ({ family, title })),

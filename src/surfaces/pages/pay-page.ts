@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import type { Unprintable } from '../../pure/invoices/printable.ts'
 import { FEE_POLICY } from '../../pure/invoices/terms.ts'
@@ -9,10 +10,13 @@ import { INVOICE_RULES } from '../../service/limits.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Localized } from './messages.ts'
 import { isPayable, readRecord, usdc } from './client/pay/record.ts'
-import { CheckoutPage, type CheckoutPageProps, type InvoiceDetails } from './components/checkout.ts'
+import { CheckoutPage } from './components/checkout.ts'
 import type { PaySetting } from './components/pay-ways.ts'
 import { html, Island } from './html.ts'
 import { layout } from './layout.ts'
+
+type CheckoutProps = ComponentProps<typeof CheckoutPage>
+type InvoiceDetails = CheckoutProps['details']
 
 /** Facts for the page that the record does not have. */
 export interface PayPageParts extends Localized {
@@ -39,7 +43,7 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
     bank: wire['bank_coordinates'] as PaySetting['bank'],
     bank_reason: String(wire['bank_reason']),
   }
-  const props: CheckoutPageProps = {
+  const props: CheckoutProps = {
     record: recordForScript(wire),
     details: detailsOf(wire, terms.cart_hash),
     setting,

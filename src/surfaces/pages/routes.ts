@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import type { ComponentProps } from 'preact'
 import { DEFAULT_WINDOW, windowSentence } from '../../pure/documents/reconcile/values.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../pure/invoices/standing.ts'
 import { networkOf } from '../../pure/networks.ts'
@@ -16,12 +17,12 @@ import { sendDocument } from '../http/document.ts'
 import type { Env } from '../http/reply.ts'
 import { assets, modulePath, scriptPaths } from './assets.ts'
 import { BoughtCode, BuyCredit, CreditBalance } from './components/credits-desk.ts'
-import { MerchantDesk, type MerchantDeskProps } from './components/merchant-desk.ts'
+import { MerchantDesk } from './components/merchant-desk.ts'
 import { PreflightDesk, type PreflightDeskProps } from './components/preflight-desk.ts'
 import { ReconcileDesk } from './components/reconcile-desk.ts'
 import { Samples } from './components/samples.ts'
 import { ToolDesk } from './components/tool-desk.ts'
-import { VerifyDesk, type VerifyDeskProps } from './components/verify-desk.ts'
+import { VerifyDesk } from './components/verify-desk.ts'
 import { docsRoutes } from './docs-page.ts'
 import { html, Island } from './html.ts'
 import { HTML_TYPE, layout, PAGE_HEADERS, type Markup } from './layout.ts'
@@ -156,7 +157,7 @@ function verifyPage(deps: AppDeps): string {
   return layout({ title: 'Verify receipts · assay', mark: modeMark(deps), main, script: 'verify', styles: ['styles/verify.css'] })
 }
 
-function verifyProps(deps: AppDeps): VerifyDeskProps {
+function verifyProps(deps: AppDeps): ComponentProps<typeof VerifyDesk> {
   const { catalogue } = deps.call
   const tool = catalogue.find(SAMPLE_TOOL)
   const own = catalogue.tools.filter(({ headlines }) => headlines !== CHECK_HEADLINES)
@@ -252,7 +253,7 @@ function reconcilePage(deps: AppDeps): string {
 /** `/merchant`: a merchant creates, signs, shares, follows, voids, lists and exports invoices with a wallet of the browser. */
 function merchantPage(deps: AppDeps): string {
   const { states } = localized('en', undefined).messages
-  const props: MerchantDeskProps = {
+  const props: ComponentProps<typeof MerchantDesk> = {
     site_url: deps.origins.site_url,
     network: networkOf(deps.chain_id)?.name ?? `chain ${deps.chain_id}`,
     test_tokens: modeWord(deps) !== null,

@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact'
 import { NETWORKS } from '../../pure/networks.ts'
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import { labelOf } from '../../service/catalogue/answer-view.ts'
@@ -9,10 +10,10 @@ import { priceOf, type PricesNow } from '../../service/payments/price-book.ts'
 import type { AppDeps } from '../deps.ts'
 import type { FormField } from './components/form-fields.ts'
 import type { PaymentWays } from './components/pay-panel.ts'
-import type { ToolDeskProps } from './components/tool-desk.ts'
+import type { ToolDesk } from './components/tool-desk.ts'
 
 /** Props of the desk of a tool, with the answer to its example. */
-export async function deskProps(deps: AppDeps, tool: Tool): Promise<ToolDeskProps> {
+export async function deskProps(deps: AppDeps, tool: Tool): Promise<ComponentProps<typeof ToolDesk>> {
   const schemas = deps.schemas.get(tool.id)
   const { api_url, mcp_url } = deps.origins
   return {

@@ -4,7 +4,7 @@ import { html } from '../html.ts'
 import { QUERY_CHARS, queryWords, searchEntries, type SearchEntry } from './tool-search.ts'
 
 /** A tool, or a guide of the documentation, as the catalogue lists it. */
-export interface CatalogueEntry extends SearchEntry {
+interface CatalogueEntry extends SearchEntry {
   href: string
   title: string
   /** Id of a tool; empty for a guide. */
@@ -15,7 +15,7 @@ export interface CatalogueEntry extends SearchEntry {
   note: string
 }
 
-export interface CatalogueProps {
+interface CatalogueProps {
   entries: readonly CatalogueEntry[]
   families: readonly { family: string; title: string }[]
   query: string

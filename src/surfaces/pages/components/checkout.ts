@@ -12,7 +12,7 @@ import { chainText, HashForm, WaysToPay, type PaySetting } from './pay-ways.ts'
 import { MarkShape, SmallVerdict } from './verdict.ts'
 
 /** Facts of the invoice that do not change while the page is open. */
-export interface InvoiceDetails {
+interface InvoiceDetails {
   client_name: string | null
   memo: string | null
   order_number: string | null
@@ -29,7 +29,7 @@ export interface InvoiceDetails {
   unprintable: string | null
 }
 
-export interface CheckoutPageProps extends RenderedInvoice {
+interface CheckoutPageProps extends RenderedInvoice {
   details: InvoiceDetails
   setting: PaySetting
   messages: PayMessages

@@ -19,7 +19,7 @@ import { html } from '../html.ts'
 import { SignedInvoices } from './merchant-list.ts'
 import { SmallVerdict } from './verdict.ts'
 
-export interface MerchantDeskProps {
+interface MerchantDeskProps {
   /** Public origin, without a final slash. */
   site_url: string
   /** Network of the invoices, such as "Base". */

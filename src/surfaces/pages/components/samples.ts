@@ -11,7 +11,7 @@ const NOTES: Partial<Record<SampleKind, string>> = {
   cli: 'On your own machine: no server, no limit, signed with your own key.',
 }
 
-export interface SamplesProps {
+interface SamplesProps {
   target: SampleTarget
   /** JSON text of the form, and of the example. */
   input: string
@@ -56,7 +56,7 @@ const SAMPLES = {
 export type SampleKind = keyof typeof SAMPLES
 
 /** Tool of a sample and addresses of the service. */
-export interface SampleTarget {
+interface SampleTarget {
   tool: string
   /** Without a final slash. */
   api_url: string

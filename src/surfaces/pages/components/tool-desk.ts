@@ -1,4 +1,4 @@
-import type { ComponentType, TargetedSubmitEvent } from 'preact'
+import type { ComponentProps, ComponentType, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
 import type { Receipt } from '../../../pure/receipts/receipt.ts'
@@ -10,13 +10,13 @@ import { FieldRow, type FormField } from './form-fields.ts'
 import { MyReceipts, storeReceipt } from './my-receipts.ts'
 import { PayPanel, type PaymentWays } from './pay-panel.ts'
 import { NoAnswer, ProblemView } from './problem.ts'
-import type { SamplesProps, SampleTarget } from './samples.ts'
+import type { Samples as CallSamples } from './samples.ts'
 import { sendUntilSettled, type CallReply } from './send-call.ts'
 
-export interface ToolDeskProps {
+interface ToolDeskProps {
   /** Label of the button. */
   title: string
-  target: SampleTarget
+  target: ComponentProps<typeof CallSamples>['target']
   fields: readonly FormField[]
   /** The answer to the example; null where the tool reads sources or leaves a trace. */
   example: Members | null
@@ -25,7 +25,7 @@ export interface ToolDeskProps {
   /** A desk on another page: fewer facts. */
   compact?: boolean
   /** The same call for programs, on the page of the tool. */
-  samples?: ComponentType<SamplesProps>
+  samples?: typeof CallSamples
   /** Locates findings in the input, on pages of tools whose inputs are documents. */
   documents?: (result: Members, input: ReadonlyMap<string, string>) => DocumentViews | null
 }

@@ -13,7 +13,7 @@ interface RequestParameter {
   value: string
 }
 
-export interface TryRequestProps {
+interface TryRequestProps {
   method: string
   /** Path with its parameters in braces. */
   path: string

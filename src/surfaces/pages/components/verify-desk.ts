@@ -20,7 +20,7 @@ const DOCUMENTS_MAX = 500
 /** Documents between two pauses in which the page can be drawn. */
 const DOCUMENTS_PER_PAUSE = 20
 
-export interface VerifyDeskProps {
+interface VerifyDeskProps {
   headlines: ToolHeadlines
   /** Call that makes the sample receipt; null without that tool. */
   sample: { tool: string; title: string; input: string } | null

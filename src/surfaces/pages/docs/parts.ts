@@ -96,10 +96,5 @@ export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2)
 }
 
-export function codeTable(caption: string, columns: readonly string[], codes: Readonly<Record<string, string>>): Markup {
-  return table(
-    caption,
-    columns,
-    Object.entries(codes).map(([name, words]) => [code(name), words]),
-  )
-}
+/** Value of a placeholder; markup is the only content of its paragraph. */
+export type Values = Readonly<Record<string, (deps: AppDeps) => Markup | string | number>>

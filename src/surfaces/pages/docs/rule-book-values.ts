@@ -14,8 +14,7 @@ import { shellWord } from '../../../service/catalogue/text.ts'
 import { limits, proofLimits } from '../../../service/limits.ts'
 import type { AppDeps } from '../../deps.ts'
 import type { Markup } from '../layout.ts'
-import type { Values } from './markdown.ts'
-import { code, codeTable, items, json, paragraphs, pretty, sample, table } from './parts.ts'
+import { code, items, json, paragraphs, pretty, sample, table, type Values } from './parts.ts'
 
 /** Values of the placeholders in the rule books of docs/guide/. */
 
@@ -279,4 +278,12 @@ function ruleTable({ standard, policy_hash, table: rules }: { standard: string; 
     html`${code('policy_hash')} in every answer is the keccak-256 of the RFC 8785 text of this object. Another hash means other rules.`,
   )}
   ${json('table', 'Standard and table', { standard, table: rules })} ${sample('policy-hash', 'text', 'policy_hash', policy_hash)}`
+}
+
+function codeTable(caption: string, columns: readonly string[], codes: Readonly<Record<string, string>>): Markup {
+  return table(
+    caption,
+    columns,
+    Object.entries(codes).map(([name, words]) => [code(name), words]),
+  )
 }

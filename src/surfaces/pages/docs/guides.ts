@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { Parser, type Node } from 'commonmark'
 import { html } from '../html.ts'
 import type { AppDeps } from '../../deps.ts'
 import type { Markup } from '../layout.ts'
-import { code, sample, table, type Chapter } from './parts.ts'
+import { code, sample, table, type Chapter, type Values } from './parts.ts'
+import { GUIDE_VALUES } from './values.ts'
 
 /**
  * Guides: Markdown files in docs/guide/, rendered as components; HTML in them is refused. Title and description are the first two blocks. In addition:
@@ -13,11 +15,9 @@ import { code, sample, table, type Chapter } from './parts.ts'
  * - `{{name}}` is replaced with a value from the code. Values are never read as Markdown.
  */
 
-/** Value of a placeholder; markup is the only content of its paragraph. */
-export type Values = Readonly<Record<string, (deps: AppDeps) => Markup | string | number>>
-export type Conditions = Readonly<Record<string, (deps: AppDeps) => boolean>>
+type Conditions = Readonly<Record<string, (deps: AppDeps) => boolean>>
 
-export interface Guide {
+interface Guide {
   title: string
   words: string
   /** Names of its placeholders and conditions. */
@@ -172,4 +172,49 @@ function textOf(node: Node): string {
 /** Links between guides are relative on GitHub; here each guide has an address. */
 function pageAddress(target: string): string {
   return target.replace(/^([\w-]+)\.md/, '/docs/$1')
+}
+
+/** A page of the documentation. */
+interface Topic extends Guide {
+  /** Last part of its address; empty for `/docs` itself. */
+  id: string
+  path: string
+}
+
+/** Conditions of chapters and blocks. */
+const CONDITIONS: Conditions = {
+  payments: (deps) => deps.takes_payments,
+  no_payments: (deps) => !deps.takes_payments,
+  sandbox_chain: (deps) => deps.sandbox !== null,
+  no_sandbox_chain: (deps) => deps.sandbox === null,
+}
+
+const FOLDER = new URL('../../../../docs/guide/', import.meta.url)
+const START = 'quickstart'
+
+function topics(...names: string[]): Topic[] {
+  return names.map((name) => {
+    const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
+    const place = name === START ? { id: '', path: '/docs' } : { id: name, path: `/docs/${name}` }
+    return { ...place, ...readGuide(name, text, GUIDE_VALUES, CONDITIONS) }
+  })
+}
+
+/** The topics in the order in which they are read. */
+export const GROUPS: readonly { title: string; topics: readonly Topic[] }[] = [
+  { title: 'Call', topics: topics(START, 'journeys', 'rest', 'mcp', 'a2a', 'cli', 'client') },
+  { title: 'Know', topics: topics('prices', 'payment', 'receipts', 'audit', 'errors', 'invoices', 'webhooks') },
+  { title: 'Rule books', topics: topics('pol-1', 'pod-1', 'csp-1', 'dip-1', 'micro-ast') },
+  { title: 'Run', topics: topics('going-live') },
+]
+
+const used = new Set(GROUPS.flatMap((group) => group.topics.flatMap(({ names }) => [...names])))
+const unused = Object.keys({ ...GUIDE_VALUES, ...CONDITIONS }).filter((name) => !used.has(name))
+if (unused.length > 0) throw new Error(`no guide uses: ${unused.join(', ')}`)
+
+export const REFERENCE = {
+  id: 'reference',
+  path: '/docs/reference',
+  title: 'API reference',
+  words: 'Every operation, from the OpenAPI document.',
 }
