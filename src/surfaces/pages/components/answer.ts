@@ -19,10 +19,10 @@ import { html } from '../html.ts'
 import { FactTables, KeyFacts, ListTable } from './facts.ts'
 import { Seal } from './receipt-proof.ts'
 import { Tabs } from './tabs.ts'
-import { ScopeLine, SmallVerdict, Verdict } from './verdict.ts'
+import { SmallVerdict, Verdict } from './verdict.ts'
 
 /** Rules for displaying the answers of one tool. */
-export interface AnswerReading {
+interface AnswerReading {
   /** Headlines of the tool; null for those of a single check. */
   headlines: readonly HeadlineRule[] | null
   /** Members of the result in the order of the tool's output schema. */
@@ -35,7 +35,7 @@ export interface DocumentViews {
   shown: readonly string[]
 }
 
-export interface ShownAnswer {
+interface ShownAnswer {
   result: Members
   /** Null for the example. */
   receipt: Receipt | null
@@ -116,6 +116,13 @@ function proofOf(Proof: AnswerProps['proof'], receipt: Receipt, badge: unknown):
   if (Proof === undefined) return null
   if (Proof !== null) return html`<${Proof} receipt=${receipt} badge=${badge} />`
   return html`<p class="hint">The verifier could not be loaded, so the receipt was not verified here. It is in the JSON.</p>`
+}
+
+function ScopeLine({ scope }: { scope: NonNullable<AnswerView['scope']> }) {
+  return html`<p class="scope-line">
+    Checked: ${scope.checked.join('; ')}.<br />
+    Not checked: ${scope.not_checked.join('; ')}.
+  </p>`
 }
 
 function NoProof() {

@@ -3,12 +3,21 @@ import { useEffect, useState } from 'preact/hooks'
 import { durationText } from '../../../pure/duration-text.ts'
 import { fillMessage } from '../../../pure/messages.ts'
 import type { Live, Trace } from '../client/pay/checkout.ts'
-import type { Fault, PayMessages } from '../client/pay/faults.ts'
 import { useCheckout, type RenderedInvoice } from '../client/pay/live.ts'
 import { INVOICE_MARKS, isPayable, usdc, type PaidAtBank, type PaidPart, type PayRecord } from '../client/pay/record.ts'
 import { html } from '../html.ts'
-import { CopyButton, PayLocaleContext, PayTime, stateText, usePayLocale, usePayText } from './pay-text.ts'
-import { chainText, HashForm, WaysToPay, type PaySetting } from './pay-ways.ts'
+import {
+  chainText,
+  CopyButton,
+  PayLocaleContext,
+  PayTime,
+  stateText,
+  usePayLocale,
+  usePayText,
+  type Fault,
+  type PayMessages,
+} from './pay-text.ts'
+import { HashForm, WaysToPay, type PaySetting } from './pay-ways.ts'
 import { MarkShape, SmallVerdict } from './verdict.ts'
 
 /** Facts of the invoice that do not change while the page is open. */

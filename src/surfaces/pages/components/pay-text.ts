@@ -1,9 +1,11 @@
 import { createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
-import { fillMessage, type MessageValues } from '../../../pure/messages.ts'
-import type { PayMessages } from '../client/pay/faults.ts'
-import { usdc, type PayRecord } from '../client/pay/record.ts'
+import { fillMessage, type Messages, type MessageValues } from '../../../pure/messages.ts'
+import { chainName, usdc, type PayRecord } from '../client/pay/record.ts'
 import { html } from '../html.ts'
+
+/** Messages that the checkout needs in the browser. */
+export type PayMessages = Omit<Messages, 'pdf' | 'language'>
 
 interface PayLocale {
   messages: PayMessages
@@ -51,4 +53,22 @@ export function stateText(messages: PayMessages['states'], record: PayRecord): {
   const part = status === 'PROCESSING' && due_minor > 0n ? 'PROCESSING_PART' : status
   const { word, reason } = messages[part === 'SETTLED' && bank_payment !== null ? 'SETTLED_BY_BANK' : part]
   return { word, reason: fillMessage(reason, { due: usdc(due_minor), paid: usdc(paid_minor), amount: usdc(amount_minor) }) }
+}
+
+/** Name of a network as wallets show it. */
+export function chainText(text: ReturnType<typeof usePayText>, chain_id: number): string {
+  return chainName(chain_id) ?? text('chain', { chain_id: String(chain_id) })
+}
+
+/** Message of a fault: what went wrong and what to do next. */
+export interface Fault {
+  title: string
+  happened: string
+  next: string
+}
+
+/** Message of a fault, with its placeholders filled. */
+export function faultOf(messages: PayMessages['faults'], id: keyof PayMessages['faults'], values: MessageValues = {}): Fault {
+  const { title, happened, next } = messages[id]
+  return { title: fillMessage(title, values), happened: fillMessage(happened, values).trim(), next: fillMessage(next, values) }
 }

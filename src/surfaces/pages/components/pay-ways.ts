@@ -1,12 +1,12 @@
 import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { textOf, type Members } from '../../../pure/is-object.ts'
 import { requestObject } from '../client/json-request.ts'
 import type { Phase, Screen } from '../client/pay/checkout.ts'
-import { requestFault } from '../client/pay/faults.ts'
-import { chainName, isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
+import { isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
 import { initials, type Wallet } from '../client/wallets.ts'
 import { html } from '../html.ts'
-import { CopyButton, usePayLocale, usePayText } from './pay-text.ts'
+import { chainText, CopyButton, faultOf, usePayLocale, usePayText, type Fault, type PayMessages } from './pay-text.ts'
 
 /** Facts of the deployment and the invoice that do not change while the page is open. */
 export interface PaySetting {
@@ -143,11 +143,6 @@ function BrowserWallets({ record, setting, state, has_others }: BrowserWalletsPr
   </section>`
 }
 
-/** Name of a network as wallets show it. */
-export function chainText(text: ReturnType<typeof usePayText>, chain_id: number): string {
-  return chainName(chain_id) ?? text('chain', { chain_id: String(chain_id) })
-}
-
 interface PlainTransferProps {
   record: PayRecord
   address: string
@@ -234,6 +229,12 @@ function CopyRow({ label, id, what, children }: { label: string; id: string; wha
 function transferRule({ deposit, merchant_verified }: PayRecord) {
   if (deposit !== null) return 'deposit_rule'
   return merchant_verified ? 'plain_transfer_rule' : 'unsigned_transfer_rule'
+}
+
+/** Message for a rejected request that is not a payment. */
+function requestFault(messages: PayMessages['faults'], problem: Members): Fault {
+  const values = { title: textOf(problem['title']) ?? '', detail: textOf(problem['detail']) ?? '' }
+  return faultOf(messages, problem['retryable'] === true ? 'request_refused_for_now' : 'request_refused', values)
 }
 
 interface HashFormProps {

@@ -112,7 +112,7 @@ interface ReceiptChainProps {
   select(entry: number): void
 }
 
-/** How the documents are linked: their drawing and list, the selected one next to them, and all of them as a table. */
+/** Links of the documents: their drawing and list, the selected one next to them, and all of them as a table. */
 export function ReceiptLinks({ children, ...chain }: ReceiptChainProps & { children: VNode }) {
   return html`<section class="chain" id="chain" aria-labelledby="chain-title">
     <h2 id="chain-title">How the receipts are linked</h2>

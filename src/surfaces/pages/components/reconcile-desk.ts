@@ -1,10 +1,14 @@
-import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
+import type { TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isObject } from '../../../pure/is-object.ts'
-import { showAllowance } from '../client/allowance.ts'
+import type { EntryShare } from '../../../pure/documents/reconcile/outcome.ts'
+import type { Headline } from '../../../pure/headline.ts'
 import {
   FILE_SIDES,
   sideOf,
+  type AmountTally,
+  type CurrencySums,
+  type FileRemark,
+  type FileRemarks,
   type FileSide,
   type ReadProgress,
   type ReconcileSummary,
@@ -12,15 +16,13 @@ import {
 } from '../client/reconcile/messages.ts'
 import { WorkerClient } from '../client/reconcile/worker-client.ts'
 import { html } from '../html.ts'
-import { storeReceipt } from './my-receipts.ts'
 import type { PaymentWays } from './pay-panel.ts'
-import { NoAnswer, ProblemView } from './problem.ts'
-import { countText, ReconcileResult, resultHeadline, sizeText } from './reconcile-result.ts'
+import { countText, Money, PaymentVerdictMark, VERDICT_ORDER } from './reconcile-parts.ts'
 import { ReconcileRows } from './reconcile-rows.ts'
-import { sendUntilSettled, type CallReply } from './send-call.ts'
-import { Verdict } from './verdict.ts'
+import { ReconcileSigning } from './reconcile-signing.ts'
+import { SmallVerdict, Verdict } from './verdict.ts'
 
-export interface ReconcileDeskProps {
+interface ReconcileDeskProps {
   /** Address of the worker's script. */
   worker: string
   /** Largest file that the page takes. */
@@ -299,106 +301,149 @@ function useFileDrop(take: (files: readonly File[], onto: FileSide | null) => vo
   return over
 }
 
-/** Field of the tool's input for each kind of file. */
-const FIELDS: Readonly<Record<string, string>> = {
-  'pain.001': 'pain001_xml',
-  'pacs.008': 'pacs008_xml',
-  'camt.053': 'camt053_xml',
-  nacha: 'nacha_ach',
+const ATTENTION = { DUPLICATE_PAYMENT: 'paid more than once', AMOUNT_MISMATCH: 'paid with a different amount', UNPAID: 'unpaid' } as const
+
+/** The result: decision, totals, remarks on the files. */
+function ReconcileResult({ result, names }: { result: RunResult; names: readonly string[] }) {
+  return html`
+    <${Verdict} headline=${resultHeadline(result)} />
+    ${result.kind === 'done' && html`<${SummaryFacts} summary=${result.summary} />`}
+    <${Remarks} found=${result.kind === 'done' ? result.summary : result} names=${names} />
+  `
 }
 
-interface SigningProps {
-  summary: ReconcileSummary
-  files: Partial<Record<FileSide, File>>
-  strict: boolean
-  /** Largest body that the tool takes. */
-  body_bytes: number
-  ways: PaymentWays
-}
-
-/** Sends both files to the tool and shows the receipt, and whether the signed counts are those of the page. */
-function ReconcileSigning(props: SigningProps) {
-  const [status, setStatus] = useState('')
-  const [shown, setShown] = useState<VNode | null>(null)
-  const sign = async (headers: Record<string, string> = {}) => {
-    setShown(null)
-    const input = await toolInput(props)
-    const bytes = new TextEncoder().encode(`{"input":${input}}`).length
-    if (bytes > props.body_bytes)
-      return setStatus(
-        `The files have ${countText(bytes, 'byte')} together; the limit of the tool is ${countText(props.body_bytes, 'byte')}. Use the command line.`,
-      )
-    setStatus('Running …')
-    const reply = await sendUntilSettled('reconcile', input, headers)
-    if (reply.kind === 'answer') {
-      showAllowance(reply.body['allowance'])
-      storeReceipt(reply.body['receipt'])
+function resultHeadline(result: RunResult): Headline {
+  if (result.kind === 'unreadable')
+    return {
+      tone: 'bad',
+      word: 'Not reconciled',
+      sentence: 'A file could not be read completely, so no verdict is given: some payments or entries would be missing.',
+      code: '',
     }
-    const view = await replyView(reply, props.ways, (payment) => void sign(payment))
-    setStatus(statusText(reply, props.summary))
-    setShown(view)
-  }
-  return html`<section id="sign" aria-labelledby="sign-title">
-    <h2 id="sign-title">Signed receipt</h2>
-    <p class="measure">
-      To prove the result to others, let the service reconcile the same files and sign its answer. <b>Both files are sent to the service</b>;
-      this counts as one call of <a href="/tools/reconcile"><code>reconcile</code></a>.
+  const { counts } = result.summary
+  const settled = counts.all > 0 && counts.SETTLED === counts.all
+  const word = settled ? 'All settled' : `${counts.SETTLED.toLocaleString('en')} of ${counts.all.toLocaleString('en')} settled`
+  return { tone: settled ? 'good' : 'caution', word: counts.all === 0 ? 'No payments' : word, sentence: attentionText(counts), code: '' }
+}
+
+function attentionText(counts: ReconcileSummary['counts']): string {
+  const parts = VERDICT_ORDER.flatMap((verdict) =>
+    verdict === 'SETTLED' || counts[verdict] === 0 ? [] : [`${counts[verdict].toLocaleString('en')} ${ATTENTION[verdict]}`],
+  )
+  const entries =
+    counts.unmatched === 0 ? 'Every entry matches a payment.' : `${countText(counts.unmatched, 'entry', 'entries')} without a payment.`
+  return parts.length === 0 ? entries : `${parts.join(', ')}. ${entries}`
+}
+
+function SummaryFacts({ summary: { kinds, currencies, totals, conserved, ambiguous, repeated_ids } }: { summary: ReconcileSummary }) {
+  const digits = totals.reduce((most, one) => Math.max(most, one.digits), 0)
+  const notes = [
+    conserved
+      ? 'Every entry is counted once: matched, unmatched and ignored entries add up to all entries of each currency.'
+      : 'The totals do not add up: this result is wrong. Please report it.',
+    ambiguous > 0 &&
+      `${countText(ambiguous, 'group')} of payments and entries cannot be assigned one to one; these payments count as unpaid.`,
+    repeated_ids > 0 && `${countText(repeated_ids, 'id')} used by more than one payment.`,
+  ].filter((note) => note !== false)
+  return html`
+    <p class="scope-line">
+      Read as ${kinds[0]} and ${kinds[1] === 'nacha' ? 'ACH file' : kinds[1]}. Computed in this browser; not signed.
+      Decimal places by ISO 4217, table of ${currencies.date}${currencies.of_service ? '' : ' of the release: the service did not send its current one'}.
     </p>
-    <p class="send">
-      <button type="button" id="sign-now" onClick=${() => void sign()}>Send both files and sign</button>
-      <span class="hint" id="signing" role="status">${status}</span>
+    <div class="totals">
+      <${TotalsTable} name="Payments" totals=${totals} digits=${digits} linesOf=${paymentLines} />
+      <${TotalsTable} name="Statement entries" totals=${totals} digits=${digits} linesOf=${entryLines} />
+    </div>
+    ${notes.map((note) => html`<p class="hint">${note}</p>`)}
+  `
+}
+
+interface TotalsLine {
+  label: unknown
+  tally: AmountTally
+  part: boolean
+}
+
+interface TotalsProps {
+  name: string
+  totals: readonly CurrencySums[]
+  digits: number
+  linesOf: (sums: CurrencySums) => TotalsLine[]
+}
+
+function TotalsTable({ name, totals, digits, linesOf }: TotalsProps) {
+  const line = ({ label, tally, part }: TotalsLine) => html`<tr>
+    <th scope="row" class=${part ? 'part' : undefined}>${label}</th>
+    <td class="n">${tally.count.toLocaleString('en')}</td>
+    <td class="n"><${Money} text=${tally.amount} digits=${digits} /></td>
+  </tr>`
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}>
+    <table>
+      <caption>${name}</caption>
+      <thead><tr><td></td><th scope="col" class="n">Count</th><th scope="col" class="n">Amount</th></tr></thead>
+      ${totals.map(
+        (sums) => html`<tbody>
+          <tr class="currency"><th scope="rowgroup" colspan="3">${sums.currency}</th></tr>
+          ${linesOf(sums).map(line)}
+        </tbody>`,
+      )}
+    </table>
+  </div>`
+}
+
+function paymentLines({ instructions, verdicts }: CurrencySums): TotalsLine[] {
+  return [
+    { label: 'Instructed', tally: instructions, part: false },
+    ...VERDICT_ORDER.filter((verdict) => verdicts[verdict].count > 0).map((verdict) => ({
+      label: html`<${PaymentVerdictMark} verdict=${verdict} />`,
+      tally: verdicts[verdict],
+      part: true,
+    })),
+  ]
+}
+
+const SHARES = ['matched', 'unmatched', 'ignored'] as const satisfies readonly EntryShare[]
+
+function entryLines({ debits, credits }: CurrencySums): TotalsLine[] {
+  const sides = [['Debits', debits] as const, ['Credits', credits] as const].filter(([, shares]) => shares.all.count > 0)
+  if (sides.length === 0) return [{ label: 'None', tally: debits.all, part: false }]
+  return sides.flatMap(([label, shares]) => [
+    { label, tally: shares.all, part: false },
+    ...SHARES.filter((share) => shares[share].count > 0).map((share) => ({ label: share, tally: shares[share], part: true })),
+  ])
+}
+
+const SEVERITY_MARKS = { error: 'invalid', warning: 'unverifiable', info: 'done' } as const
+
+/** Findings in the files with the lines that they are about; equal findings on the same line are shown once. */
+function Remarks({ found: { remarks, remark_count }, names }: { found: FileRemarks; names: readonly string[] }) {
+  if (remarks.length === 0) return null
+  const distinct = new Map(remarks.map((one) => [JSON.stringify([one.file, one.line, one.code]), one]))
+  const more = remark_count - remarks.length
+  return html`
+    <h2 class="small">Findings in the files</h2>
+    <ol class="bare found">${[...distinct.values()].map((remark) => html`<${Remark} remark=${remark} name=${names[remark.file] ?? ''} />`)}</ol>
+    ${more > 0 && html`<p class="hint">and ${more.toLocaleString('en')} more</p>`}
+  `
+}
+
+function Remark({ remark: { line, severity, code, message, excerpt }, name }: { remark: FileRemark; name: string }) {
+  return html`<li class=${severity}>
+    <p class="rule">
+      <${SmallVerdict} mark=${SEVERITY_MARKS[severity]} word=${severity} />
+      <code>${code}</code>
+      <span class="where">${line === null ? name : `${name}, line ${line.toLocaleString('en')}`}</span>
     </p>
-    <div id="signed">${shown}</div>
-  </section>`
+    <p>${message}</p>
+    ${
+      line !== null &&
+      excerpt.length > 0 &&
+      html`<p class="excerpt">${excerpt.map((text, index) => html`<span class="number">${line + index}</span><span>${text}</span>`)}</p>`
+    }
+  </li>`
 }
 
-async function toolInput({ files, summary: { kinds }, strict }: SigningProps): Promise<string> {
-  const [payments, statement] = await Promise.all([files.instructions?.text(), files.statement?.text()])
-  return JSON.stringify({
-    [FIELDS[kinds[0]] ?? '']: payments,
-    [FIELDS[kinds[1]] ?? '']: statement,
-    ...(strict ? { require_settlement_evidence: true } : {}),
-  })
-}
-
-function statusText(reply: CallReply, { counts }: ReconcileSummary): string {
-  switch (reply.kind) {
-    case 'nothing':
-      return reply.message
-    case 'payment':
-      return 'Today’s free calls are used.'
-    case 'problem':
-      return 'The call was refused.'
-    case 'answer': {
-      const signed = isObject(reply.body['result']) ? reply.body['result']['counts'] : null
-      const equal = isObject(signed) && Object.entries(signed).every(([verdict, count]) => counts[verdict as keyof typeof counts] === count)
-      return equal
-        ? 'Signed. The signed answer has the same counts as this page.'
-        : 'Signed, but the counts of the signed answer differ from this page.'
-    }
-  }
-}
-
-/** The views of a payment and of a receipt are loaded when they are needed. */
-async function replyView(reply: CallReply, ways: PaymentWays, pay: (headers: Record<string, string>) => void): Promise<VNode> {
-  switch (reply.kind) {
-    case 'nothing':
-      return html`<${NoAnswer} message=${reply.message} />`
-    case 'payment': {
-      const { PayPanel } = await import('./pay-panel.ts')
-      return html`<${PayPanel} problem=${reply.problem} terms=${reply.terms} wait_s=${reply.wait_s} ways=${ways} pay=${pay} />`
-    }
-    case 'problem':
-      return html`<${ProblemView} problem=${reply.problem} />`
-    case 'answer': {
-      const { ReceiptProof } = await import('./receipt-proof.ts')
-      return html`
-        <${ReceiptProof} receipt=${reply.body['receipt']} badge=${reply.body['embeddable_badge']} />
-        <details class="raw">
-          <summary>Complete answer as JSON</summary>
-          <pre tabindex="0">${JSON.stringify(reply.body, null, 2)}</pre>
-        </details>
-      `
-    }
-  }
+function sizeText(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} bytes`
+  return bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KiB` : `${(bytes / 1_048_576).toFixed(1)} MiB`
 }

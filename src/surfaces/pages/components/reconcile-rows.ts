@@ -17,7 +17,7 @@ import type { WorkerClient } from '../client/reconcile/worker-client.ts'
 import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
 import { KeyFacts } from './facts.ts'
-import { countText, FILTER_LABELS, Money, PaymentVerdictMark, VERDICT_ORDER } from './reconcile-result.ts'
+import { countText, FILTER_LABELS, Money, PaymentVerdictMark, VERDICT_ORDER } from './reconcile-parts.ts'
 
 const FILTERS: readonly RowFilter[] = ['all', ...VERDICT_ORDER, 'unmatched', 'ignored']
 const FIRST_QUERY: RowQuery = { filter: 'all', text: '', currency: '', from: '', to: '', order: 'id', descending: false }

@@ -5,13 +5,15 @@ import type { Receipt } from '../../../pure/receipts/receipt.ts'
 import { showAllowance } from '../client/allowance.ts'
 import { bringIntoView } from '../client/view.ts'
 import { html } from '../html.ts'
-import { Answer, headlineOf, type AnswerReading, type DocumentViews, type ShownAnswer } from './answer.ts'
+import { Answer, headlineOf, type DocumentViews } from './answer.ts'
 import { FieldRow, type FormField } from './form-fields.ts'
 import { MyReceipts, storeReceipt } from './my-receipts.ts'
 import { PayPanel, type PaymentWays } from './pay-panel.ts'
 import { NoAnswer, ProblemView } from './problem.ts'
 import type { Samples as CallSamples } from './samples.ts'
 import { sendUntilSettled, type CallReply } from './send-call.ts'
+
+type AnswerProps = ComponentProps<typeof Answer>
 
 interface ToolDeskProps {
   /** Label of the button. */
@@ -20,7 +22,7 @@ interface ToolDeskProps {
   fields: readonly FormField[]
   /** The answer to the example; null where the tool reads sources or leaves a trace. */
   example: Members | null
-  reading: AnswerReading
+  reading: AnswerProps['reading']
   ways: PaymentWays
   /** A desk on another page: fewer facts. */
   compact?: boolean
@@ -141,7 +143,7 @@ function useCall({ fields, target, reading }: ToolDeskProps, form: { current: HT
 }
 
 /** The reply in one sentence, for screen readers. */
-function spokenReply(reply: CallReply, reading: AnswerReading): string {
+function spokenReply(reply: CallReply, reading: AnswerProps['reading']): string {
   switch (reply.kind) {
     case 'nothing':
       return reply.message
@@ -179,7 +181,7 @@ function Reply({ reply: { turn, reply, proof }, pay, input, example, reading, wa
   }
 }
 
-function shownAnswer(body: Members, input: ReadonlyMap<string, string>, documents: ToolDeskProps['documents']): ShownAnswer {
+function shownAnswer(body: Members, input: ReadonlyMap<string, string>, documents: ToolDeskProps['documents']): AnswerProps['answer'] {
   const result = isObject(body['result']) ? body['result'] : {}
   return {
     result,

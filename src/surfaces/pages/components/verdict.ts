@@ -1,5 +1,4 @@
 import type { BadgeVerdict, Headline } from '../../../pure/headline.ts'
-import type { AnswerView } from '../../../service/catalogue/answer-view.ts'
 import { markOf } from '../../../pure/headline.ts'
 import { html } from '../html.ts'
 
@@ -20,11 +19,4 @@ export function Verdict({ headline: { tone, word, sentence } }: { headline: Head
 /** A verdict within a line or a cell. */
 export function SmallVerdict({ mark, word }: { mark: BadgeVerdict; word: string }) {
   return html`<span class=${`verdict small ${mark}`}><${MarkShape} mark=${mark} />${word}</span>`
-}
-
-export function ScopeLine({ scope }: { scope: NonNullable<AnswerView['scope']> }) {
-  return html`<p class="scope-line">
-    Checked: ${scope.checked.join('; ')}.<br />
-    Not checked: ${scope.not_checked.join('; ')}.
-  </p>`
 }

@@ -1,8 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { stateText, usePayLocale } from '../../components/pay-text.ts'
+import { stateText, usePayLocale, type Fault } from '../../components/pay-text.ts'
 import { discoverWallets, type Wallet } from '../wallets.ts'
 import type { Checkout, CheckoutParts, Live, Phase, Screen, Trace } from './checkout.ts'
-import type { Fault } from './faults.ts'
 import { hasKeptPayment, isPayable, readRecord, type PayRecord } from './record.ts'
 
 interface LiveParts {
