@@ -96,8 +96,19 @@ export interface BriefAnswer<Id extends string = string> extends BriefBody<Id> {
   payment: Payment | null
 }
 
+/** Form in which an answer is requested. */
+export interface AnswerForm<Body> {
+  /** Value of the header X-Detail; null without it. */
+  detail: 'brief' | null
+  /** Validates a 200 body; null if it does not have this form. */
+  read(body: unknown): Body | null
+}
+
+export const WHOLE: AnswerForm<AnswerBody> = { detail: null, read: readAnswer }
+export const BRIEF: AnswerForm<BriefBody> = { detail: 'brief', read: readBrief }
+
 /** Validates the form of a 200 body; null if it is not a brief answer. */
-export function readBrief(body: unknown): BriefBody | null {
+function readBrief(body: unknown): BriefBody | null {
   if (!isObject(body) || body['detail'] !== 'brief') return null
   const { tool, headline, facts, not_checked, price, allowance = null, receipt_digest, output_hash, answer_url } = body
   if (!isObject(headline) || !['word', 'tone', 'sentence'].every((name) => typeof headline[name] === 'string')) return null
@@ -109,7 +120,7 @@ export function readBrief(body: unknown): BriefBody | null {
 }
 
 /** Validates the form of a 200 body; null if it is not an answer. The receipt is verified separately. */
-export function readAnswer(body: unknown): AnswerBody | null {
+function readAnswer(body: unknown): AnswerBody | null {
   if (!isObject(body)) return null
   const { result, receipt, chain = null, tier, settlement = null, allowance = null, embeddable_badge, proof_summary_markdown } = body
   if (!isObject(result) || !isObject(receipt) || (tier !== 'free' && tier !== 'paid')) return null

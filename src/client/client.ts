@@ -4,54 +4,21 @@ import { nobleCrypto } from '../pure/receipts/crypto.ts'
 import {
   type Allowance,
   type Answer,
+  type AnswerForm,
   type Payment,
   type Verification,
   localError,
-  readBrief,
   type AnswerBody,
+  BRIEF,
   type BriefAnswer,
   type BriefBody,
   AssayError,
-} from './answer.ts'
-import {
-  createBudget,
-  type Spending,
-  type Price,
-  readPrice,
-  capOf,
-  type Budget,
-  usdcOf,
-  readPaymentRequired,
-  type SignableTerms,
-  signPayment,
-} from './payment.ts'
-import { systemClock, type CallOptions, type ClientOptions, type Detail, type Signer } from './options.ts'
-import {
-  type AnswerForm,
-  answerPath,
-  BRIEF,
   WHOLE,
-  type DryRun,
-  type ServiceLink,
-  deliver,
-  replyIn,
-  getJson,
-  sendRequest,
-  type ServiceReply,
-  probe,
-  sendUnpaid,
-  refusal,
-} from './exchange.ts'
-import {
-  createReceiptChain,
-  type ReceiptChain,
-  createFacts,
-  type ChainEntry,
-  verifyAnswer,
-  type SentCall,
-  type ServiceFactsReader,
-  type ServiceFacts,
-} from './verification.ts'
+} from './answer.ts'
+import { type Spending, type Price, readPrice, capOf, usdcOf, readPaymentRequired, Wallet } from './payment.ts'
+import type { CallOptions, ClientOptions, Detail } from './options.ts'
+import { answerPath, type DryRun, Exchange, type ServiceReply, refusal } from './exchange.ts'
+import { createReceiptChain, type ReceiptChain, createFacts, type ChainEntry, verifyAnswer, type ServiceFacts } from './verification.ts'
 import type { ToolId, ToolInputs, ToolOutputs } from './tools.ts'
 import { isObject } from '../pure/is-object.ts'
 
@@ -97,9 +64,6 @@ export interface AssayClient<D extends Detail = 'standard'> {
   readonly chain: ReceiptChain
 }
 
-const REQUEST_MS = 30_000
-const PATIENCE_MS = 90_000
-
 /** Creates a client without any request. Throws BAD_OPTIONS. */
 export function createClient<D extends Detail = 'standard'>(options: ClientOptions<D>): AssayClient<D> {
   const { signer, spend_cap, detail: usual } = options
@@ -108,11 +72,10 @@ export function createClient<D extends Detail = 'standard'>(options: ClientOptio
     throw localError('BAD_OPTIONS', 'signer and spend_cap come together, or not at all.')
   if (signer !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(signer.address))
     throw localError('BAD_OPTIONS', 'signer.address must be an address: of a wallet client of viem, take its account.')
-  const link = linkOf(options)
+  const exchange = new Exchange(options)
   const chain = createReceiptChain(options.previous_receipt === undefined ? null : receiptHashOf(options.previous_receipt))
-  const budget = spend_cap === undefined ? null : createBudget(spend_cap)
-  const wallet = signer === undefined || budget === null ? null : { signer, budget }
-  const caller = createCaller({ link, facts: createFacts(link, options), wallet, chain })
+  const wallet = signer === undefined || spend_cap === undefined ? null : new Wallet(signer, spend_cap)
+  const caller = createCaller({ exchange, facts: createFacts(exchange, options), wallet, chain })
   const callUntyped = async (tool: string, input: Input, call: CallOptions = {}): Promise<Answer | BriefAnswer> => {
     const prepared = prepare(tool, input, call, chain)
     return isBrief(call.detail ?? usual) ? caller.callBriefly(prepared, call) : caller.call(prepared, call)
@@ -124,11 +87,11 @@ export function createClient<D extends Detail = 'standard'>(options: ClientOptio
     call: callUntyped as AssayClient<D>['call'],
     callUntyped: callUntyped as AssayClient<D>['callUntyped'],
     whole: async (brief: BriefAnswer, { signal }: Pick<CallOptions, 'signal'> = {}) => caller.whole(checkedBrief(brief), signal ?? null),
-    price: async (tool, input) => readPrice(link, idOf(tool), input),
+    price: async (tool, input) => readPrice(exchange, idOf(tool), input),
     dryRun: dryRunUntyped,
     dryRunUntyped,
     allowance: async (tool = 'iban-check') => caller.allowance(idOf(tool)),
-    spending: () => budget?.spending() ?? null,
+    spending: () => wallet?.spending() ?? null,
     verify: async (answer, input) => caller.verify(answer, hashOf(textOf(input))),
     resume: async (payment, { signal } = {}) => caller.resume(payment, signal ?? null),
     chain,
@@ -140,22 +103,6 @@ function isBrief(detail: unknown): boolean {
   if (detail === undefined || detail === 'standard' || detail === 'full') return false
   if (detail === 'brief') return true
   throw localError('BAD_OPTIONS', 'detail must be "brief", "standard" or "full".')
-}
-
-function linkOf({
-  url,
-  fetch: given,
-  request_ms = REQUEST_MS,
-  patience_ms = PATIENCE_MS,
-  clock = systemClock,
-}: ClientOptions): ServiceLink {
-  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.search !== '' || parsed.hash !== '') {
-    throw localError('BAD_OPTIONS', 'url must be the http or https address of a service, such as https://assay.example.')
-  }
-  // Read for each request, because a platform may replace its fetch.
-  const platform: ServiceLink['fetch'] = (address, init) => globalThis.fetch(address, init)
-  return { url: parsed.href.replace(/\/+$/, ''), fetch: given ?? platform, request_ms, patience_ms, clock }
 }
 
 /** Serializes the call: this text is sent, hashed and paid for, even if the passed objects change later. */
@@ -207,16 +154,16 @@ interface Prepared extends AnsweredCall {
 }
 
 interface Parts {
-  link: ServiceLink
-  facts: ServiceFactsReader
+  exchange: Exchange
+  facts: ReturnType<typeof createFacts>
   /** Null if the client cannot pay. */
-  wallet: { signer: Signer; budget: Budget } | null
+  wallet: Wallet | null
   chain: ReceiptChain & { add(entry: ChainEntry): void }
 }
 
 /** Network operations of a client. */
 function createCaller(parts: Parts) {
-  const { link, facts } = parts
+  const { exchange, facts } = parts
   return {
     async call(prepared: Prepared, options: CallOptions): Promise<Answer> {
       const { body, payment } = await send(parts, prepared, options, WHOLE)
@@ -233,7 +180,7 @@ function createCaller(parts: Parts) {
       const path = answerPath(answer_url)
       if (path === null) throw localError('NOT_STORED', 'The whole answer is not stored. Call with detail "standard" instead.')
       await facts.read()
-      const reply = replyIn(await sendRequest(link, { method: 'GET', path, signal }))
+      const reply = await exchange.get(path, signal)
       if (reply.status !== 200) throw refusal(reply)
       const outside = !continues(parts.chain, previous_receipt)
       return verifiedAnswer(parts, { tool, input_hash, previous_receipt, outside, brief }, answerIn(reply, WHOLE), payment)
@@ -244,22 +191,22 @@ function createCaller(parts: Parts) {
       const input_hash = nobleCrypto.keccak256Hex(input_text)
       const prepared = { tool, input_text, input_hash, previous_receipt, outside: !continues(parts.chain, previous_receipt) }
       await facts.read()
-      return verifiedAnswer(parts, prepared, await deliver(link, payment, signal, WHOLE), payment)
+      return verifiedAnswer(parts, prepared, await exchange.deliver(payment, signal, WHOLE), payment)
     },
 
     async dryRun(prepared: Prepared, { signal, max_usdc }: CallOptions): Promise<DryRun> {
       const own_cap = max_usdc === undefined ? null : capOf(max_usdc, 'max_usdc')
       const known = await facts.read()
-      const { reply, allowance } = await probe(link, prepared.tool, prepared.input_text, signal ?? null)
+      const { reply, allowance } = await exchange.probe(prepared.tool, prepared.input_text, signal ?? null)
       return predict(parts, { prepared, known, own_cap, reply, allowance })
     },
 
     /** Uses the example of the tool, because the service reports the allowance only for a valid input. */
     async allowance(tool: string): Promise<Allowance | null> {
-      const document = await getJson(link, `/v1/tools/${tool}`)
+      const document = await exchange.json(`/v1/tools/${tool}`)
       const example = isObject(document) && isObject(document['example']) ? document['example']['input'] : undefined
       if (!isObject(example)) throw localError('BAD_RESPONSE', 'The catalogue holds no example of this tool.')
-      return (await probe(link, tool, JSON.stringify(example), null)).allowance
+      return (await exchange.probe(tool, JSON.stringify(example), null)).allowance
     },
 
     async verify(answer: Answer<object>, input_hash: string): Promise<Verification> {
@@ -278,16 +225,17 @@ async function send<Body>(
   { signal, max_usdc }: CallOptions,
   form: AnswerForm<Body>,
 ): Promise<{ body: Body; payment: Payment | null }> {
-  const { link, facts, wallet } = parts
+  const { exchange, facts, wallet } = parts
   const own_cap = max_usdc === undefined ? null : capOf(max_usdc, 'max_usdc')
   // Keys are read first, because without them no answer could be verified.
   const known = await facts.read()
-  const reply = await sendUnpaid(link, prepared, signal ?? null, form)
+  const reply = await exchange.unpaid(prepared, signal ?? null, form)
   if (reply.status === 200) return { body: answerIn(reply, form), payment: null }
   if (reply.status !== 402 || wallet === null) throw refusal(reply)
-  const terms = readPaymentRequired(reply.header('payment-required'), expected(prepared.tool, known, wallet.signer))
-  const payment = await pay(parts, terms, prepared, own_cap)
-  return { body: await deliver(link, payment, signal ?? null, form), payment }
+  const terms = readPaymentRequired(reply.header('payment-required'), expected(prepared.tool, known, wallet))
+  const { tool, input_text, previous_receipt } = prepared
+  const payment = await wallet.pay(terms, { tool, input_text, previous_receipt }, own_cap, exchange.clock.now_ms())
+  return { body: await exchange.deliver(payment, signal ?? null, form), payment }
 }
 
 function answerIn<Body>(reply: ServiceReply, form: AnswerForm<Body>): Body {
@@ -296,27 +244,14 @@ function answerIn<Body>(reply: ServiceReply, form: AnswerForm<Body>): Body {
   return body
 }
 
-function expected(tool: string, { pay_on, pay_to }: ServiceFacts, signer: Signer | null) {
-  return { tool, pay_on, pay_to, payer: signer?.address.toLowerCase() ?? null }
-}
-
-/** Reserves the price in the budget before signing, so that concurrent calls cannot spend the same rest. */
-async function pay({ link, wallet }: Parts, terms: SignableTerms, prepared: Prepared, own_cap: bigint | null): Promise<Payment> {
-  if (wallet === null) throw localError('BAD_OPTIONS', 'There is no signer to pay with.')
-  const { tool, input_text, previous_receipt } = prepared
-  wallet.budget.take(terms.amount_minor, own_cap)
-  try {
-    return await signPayment(wallet.signer, terms, { tool, input_text, previous_receipt }, link.clock.now_ms())
-  } catch (error) {
-    wallet.budget.giveBack(terms.amount_minor)
-    throw error
-  }
+function expected(tool: string, { pay_on, pay_to }: ServiceFacts, wallet: Wallet | null) {
+  return { tool, pay_on, pay_to, payer: wallet?.payer ?? null }
 }
 
 /** Verifies a received answer; throws RECEIPT_INVALID with the answer if verification fails. */
 async function verifiedAnswer({ facts, chain }: Parts, call: AnsweredCall, body: AnswerBody, payment: Payment | null): Promise<Answer> {
   const { tool, input_hash, previous_receipt, outside, brief } = call
-  const sent: SentCall = { tool, input_hash, previous_receipt, payment }
+  const sent = { tool, input_hash, previous_receipt, payment }
   const verification = verifyAnswer(body, sent, await keysOrThrow(facts, body, payment))
   const receipt_hash = verification.receipt.digest ?? ''
   const answer: Answer = { ...body, tool, input_hash, receipt_hash, payment, verification }
@@ -340,7 +275,7 @@ function briefAnswer({ tool, input_hash, previous_receipt }: Prepared, body: Bri
   throw localError('BAD_RESPONSE', 'The brief answer names another tool or price.', { status: 200, charged, payment })
 }
 
-async function keysOrThrow(facts: ServiceFactsReader, { receipt }: AnswerBody, payment: Payment | null) {
+async function keysOrThrow(facts: Parts['facts'], { receipt }: AnswerBody, payment: Payment | null) {
   try {
     return await facts.keysFor(receipt.signer)
   } catch (cause) {
@@ -371,13 +306,13 @@ function predict({ wallet }: Parts, { prepared, known, own_cap, reply, allowance
   if (reply.status !== 402) return { ...base, ...(error.code === 'SETTLEMENT_NOT_CONFIGURED' ? free : refuse(error)) }
   const has_free = allowance !== null && allowance.remaining > 0
   try {
-    const terms = readPaymentRequired(reply.header('payment-required'), expected(tool, known, wallet?.signer ?? null))
+    const terms = readPaymentRequired(reply.header('payment-required'), expected(tool, known, wallet))
     const { amount_minor, chain_id, pay_to } = terms
     const asked = { ...base, amount_minor, amount_usdc: usdcOf(amount_minor), network: `eip155:${chain_id}`, pay_to }
     if (has_free) return { ...asked, ...free }
     if (wallet === null)
       return { ...asked, ...refuse(new AssayError('PAYMENT_REQUIRED', 'The call has to be paid, and there is no signer.')) }
-    const objection = wallet.budget.objection(amount_minor, own_cap)
+    const objection = wallet.objection(amount_minor, own_cap)
     return objection === null ? { ...asked, outcome: 'pay', reason: null } : { ...asked, ...refuse(objection) }
   } catch (found) {
     if (!(found instanceof AssayError)) throw found
@@ -395,7 +330,7 @@ function checkedBrief(brief: BriefAnswer): BriefAnswer {
   // A file may contain anything.
   const { input_hash, previous_receipt, payment }: BriefAnswer = { ...brief }
   const hashes = [input_hash, previous_receipt ?? input_hash].every((hash) => /^0x[0-9a-f]{64}$/.test(hash))
-  if (readBrief(brief) === null || !hashes) throw localError('BAD_OPTIONS', 'The brief answer was not made by this library.')
+  if (BRIEF.read(brief) === null || !hashes) throw localError('BAD_OPTIONS', 'The brief answer was not made by this library.')
   return { ...brief, payment: payment && checkedPayment(payment) }
 }
 

@@ -2,26 +2,12 @@
  * Sends calls without a payment, and one signed payment until its outcome is known. The same bytes are sent again; no code here can sign. A broken connection, a proxy's
  * page or a redirect is not an outcome.
  */
-import type { Clock, Fetch } from './options.ts'
-import {
-  localError,
-  readAnswer,
-  readBrief,
-  type AnswerBody,
-  type BriefBody,
-  type Payment,
-  AssayError,
-  type Charged,
-  readAllowance,
-  type Allowance,
-} from './answer.ts'
+import type { ClientOptions, Clock, Fetch } from './options.ts'
+import { type AnswerForm, localError, WHOLE, type Payment, AssayError, type Charged, readAllowance, type Allowance } from './answer.ts'
 import { isObject } from '../pure/is-object.ts'
 
-/** Maximum length of a response body in bytes. */
-const BODY_BYTES_MAX = 32 * 1024 * 1024
-
 /** Connection to one service. */
-export interface ServiceLink {
+interface ServiceLink {
   /** Without a final slash. */
   url: string
   fetch: Fetch
@@ -29,6 +15,43 @@ export interface ServiceLink {
   patience_ms: number
   clock: Clock
 }
+
+const REQUEST_MS = 30_000
+const PATIENCE_MS = 90_000
+
+function linkOf({
+  url,
+  fetch: given,
+  request_ms = REQUEST_MS,
+  patience_ms = PATIENCE_MS,
+  clock = systemClock,
+}: ClientOptions): ServiceLink {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.search !== '' || parsed.hash !== '') {
+    throw localError('BAD_OPTIONS', 'url must be the http or https address of a service, such as https://assay.example.')
+  }
+  // Read for each request, because a platform may replace its fetch.
+  const platform: ServiceLink['fetch'] = (address, init) => globalThis.fetch(address, init)
+  return { url: parsed.href.replace(/\/+$/, ''), fetch: given ?? platform, request_ms, patience_ms, clock }
+}
+
+const systemClock: Clock = {
+  now_ms: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      if (signal?.aborted === true) done()
+      else signal?.addEventListener('abort', done)
+    }),
+}
+
+/** Maximum length of a response body in bytes. */
+const BODY_BYTES_MAX = 32 * 1024 * 1024
 
 export interface ServiceReply {
   kind: 'reply'
@@ -39,9 +62,9 @@ export interface ServiceReply {
 }
 
 /** Result of a request. For `lost` and `redirected`, it is unknown what the service did. */
-export type SendResult = ServiceReply | { kind: 'lost'; reason: string; cause: unknown } | { kind: 'redirected' }
+type SendResult = ServiceReply | { kind: 'lost'; reason: string; cause: unknown } | { kind: 'redirected' }
 
-export interface Asking {
+interface Asking {
   method: 'GET' | 'POST'
   /** Path from /v1. */
   path: string
@@ -50,38 +73,140 @@ export interface Asking {
   signal: AbortSignal | null
 }
 
-/** Sends one request. Never throws. Does not follow redirects, so that a payment is sent only to the given address. */
-export async function sendRequest(link: ServiceLink, { method, path, headers = {}, body, signal }: Asking): Promise<SendResult> {
-  const late = AbortSignal.timeout(link.request_ms)
-  try {
-    const response = await link.fetch(`${link.url}${path}`, {
-      method,
-      headers,
-      redirect: 'manual',
-      signal: signal === null ? late : AbortSignal.any([signal, late]),
-      ...(body === undefined ? {} : { body }),
-    })
-    // Browsers report an unfollowed redirect as status 0.
-    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) return { kind: 'redirected' }
-    const text = await readText(response)
-    if (text === null) return { kind: 'lost', reason: 'the answer is too long', cause: null }
-    return { kind: 'reply', status: response.status, header: (name) => response.headers.get(name), body: parsed(text) }
-  } catch (error) {
-    return { kind: 'lost', reason: 'no answer came', cause: error }
-  }
-}
+/** Requests to one service, each sent again only as far as nothing can be paid twice by it. */
+export class Exchange {
+  readonly #link: ServiceLink
 
-/** Reads a JSON document of the service; throws if there is none. */
-export async function getJson(link: ServiceLink, path: string): Promise<unknown> {
-  const sent = await sendRequest(link, { method: 'GET', path, signal: null })
-  if (sent.kind === 'lost') {
-    throw localError('NETWORK_ERROR', `${path}: ${sent.reason}.`, { retryable: true, cause: sent.cause })
+  /** Throws BAD_OPTIONS for an address that is none. Sends nothing. */
+  constructor(options: ClientOptions) {
+    this.#link = linkOf(options)
   }
-  if (sent.kind === 'redirected') throw localError('REDIRECTED', `${path} answers with a redirect, which is not followed.`)
-  if (sent.status !== 200 || sent.body === undefined) {
-    throw localError('BAD_RESPONSE', `${path} answered with status ${sent.status} and no document.`, { status: sent.status })
+
+  get clock(): Clock {
+    return this.#link.clock
   }
-  return sent.body
+
+  /** Sends one request. Never throws. Does not follow redirects, so that a payment is sent only to the given address. */
+  async #send({ method, path, headers = {}, body, signal }: Asking): Promise<SendResult> {
+    const late = AbortSignal.timeout(this.#link.request_ms)
+    try {
+      const response = await this.#link.fetch(`${this.#link.url}${path}`, {
+        method,
+        headers,
+        redirect: 'manual',
+        signal: signal === null ? late : AbortSignal.any([signal, late]),
+        ...(body === undefined ? {} : { body }),
+      })
+      // Browsers report an unfollowed redirect as status 0.
+      if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) return { kind: 'redirected' }
+      const text = await readText(response)
+      if (text === null) return { kind: 'lost', reason: 'the answer is too long', cause: null }
+      return { kind: 'reply', status: response.status, header: (name) => response.headers.get(name), body: parsed(text) }
+    } catch (error) {
+      return { kind: 'lost', reason: 'no answer came', cause: error }
+    }
+  }
+
+  /** Reads a JSON document of the service; throws if there is none. */
+  async json(path: string): Promise<unknown> {
+    const sent = await this.#send({ method: 'GET', path, signal: null })
+    if (sent.kind === 'lost') {
+      throw localError('NETWORK_ERROR', `${path}: ${sent.reason}.`, { retryable: true, cause: sent.cause })
+    }
+    if (sent.kind === 'redirected') throw localError('REDIRECTED', `${path} answers with a redirect, which is not followed.`)
+    if (sent.status !== 200 || sent.body === undefined) {
+      throw localError('BAD_RESPONSE', `${path} answered with status ${sent.status} and no document.`, { status: sent.status })
+    }
+    return sent.body
+  }
+
+  /** Returns the reply to a GET; throws if there is none. */
+  async get(path: string, signal: AbortSignal | null): Promise<ServiceReply> {
+    return replyIn(await this.#send({ method: 'GET', path, signal }))
+  }
+
+  /** Sends a call without a payment. Requests that the service could not process and did not count are repeated a few times. */
+  async unpaid(
+    { tool, input_text, previous_receipt }: Pick<Payment, 'tool' | 'input_text' | 'previous_receipt'>,
+    signal: AbortSignal | null,
+    form: AnswerForm<unknown>,
+  ): Promise<ServiceReply> {
+    const asking = {
+      method: 'POST',
+      path: callPath(tool),
+      headers: callHeaders(previous_receipt, form.detail),
+      body: callBody(input_text),
+      signal,
+    } as const
+    for (let sent = 1; ; sent++) {
+      const reply = await this.#send(asking)
+      if (signal?.aborted === true) throw localError('ABORTED', 'The caller ended the call. Nothing was signed.')
+      if (reply.kind === 'lost') {
+        // Not repeated: the tool may have run, and not every tool may run twice.
+        const detail = `The service gave no answer: ${reply.reason}. Nothing was signed.`
+        throw localError('NETWORK_ERROR', detail, { retryable: true, cause: reply.cause })
+      }
+      if (reply.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
+      const wait_ms = retryAfterMs(reply) ?? UNPAID_WAIT_MS_MAX
+      const passing = reply.status === 503 && problemError(reply, null)?.retryable === true
+      if (!passing || sent === UNPAID_REQUESTS_MAX || wait_ms > UNPAID_WAIT_MS_MAX) return reply
+      await this.#link.clock.wait(wait_ms, signal)
+    }
+  }
+
+  /**
+   * Sends the call with an invalid payment. The service validates the input, refuses the payment and returns the terms; such a request uses
+   * no free call, runs no tool and charges nothing.
+   */
+  async probe(tool: string, input_text: string, signal: AbortSignal | null): Promise<{ reply: ServiceReply; allowance: Allowance | null }> {
+    const headers = { ...callHeaders(null, null), 'payment-signature': NO_PAYMENT }
+    const sent = await this.#send({ method: 'POST', path: callPath(tool), headers, body: callBody(input_text), signal })
+    const reply = replyIn(sent)
+    const known = reply.status === 200 || problemError(reply, null) !== null
+    if (!known)
+      throw localError('BAD_RESPONSE', `Status ${reply.status} came from something that is not this service.`, { status: reply.status })
+    return { reply, allowance: readAllowance(isObject(reply.body) ? reply.body['allowance'] : null) }
+  }
+
+  /** Resolves with the answer. Rejects if the service refused the payment finally or the time is over; the payment may then be resumed. */
+  async deliver<Body>(payment: Payment, signal: AbortSignal | null, form: AnswerForm<Body>): Promise<Body> {
+    const give_up_ms = this.#link.clock.now_ms() + this.#link.patience_ms
+    let wait_ms = FIRST_WAIT_MS
+    let last: AssayError | null = null
+    for (let sent = 0; sent < REQUESTS_MAX; sent++) {
+      if (signal?.aborted === true) throw aborted(payment, last)
+      const end = endOf(await this.#send(callAsking(payment, signal, form)), payment, form)
+      if (end.kind === 'answered') return end.body
+      if (end.kind === 'over') throw end.error
+      last = end.error
+      // If the service asks for a longer pause than the time that is left, no further request is sent.
+      const pause = Math.max(end.retry_after_ms ?? 0, wait_ms)
+      if (this.#link.clock.now_ms() + pause > give_up_ms) break
+      await this.#link.clock.wait(pause, signal)
+      wait_ms = Math.min(wait_ms * 2, LONGEST_WAIT_MS)
+      const found = end.pending === null ? null : await this.#poll(payment, { pending: end.pending, signal, form })
+      if (found !== null) return found
+    }
+    if (signal?.aborted === true) throw aborted(payment, last)
+    throw last ?? unknownEnd(payment, 'the payment was not sent', null)
+  }
+
+  /**
+   * Polls a pending payment: returns the answer after settlement, or null if the call must be sent again. Stored answers are whole, so a brief
+   * one is never found here.
+   */
+  async #poll<Body>(
+    { payer, nonce }: Payment,
+    { pending, signal, form }: { pending: ServiceReply; signal: AbortSignal | null; form: AnswerForm<Body> },
+  ): Promise<Body | null> {
+    const status = await this.#send({ method: 'GET', path: `/v1/payments/${payer}/${nonce}`, signal })
+    if (status.kind !== 'reply' || !isObject(status.body) || status.body['state'] !== 'settled') return null
+    const { header, body } = pending
+    const path = answerPath(header('location') ?? (isObject(body) ? body['answer_url'] : null))
+    if (path === null) return null
+    const stored = await this.#send({ method: 'GET', path, signal })
+    return stored.kind === 'reply' && stored.status === 200 ? form.read(stored.body) : null
+  }
 }
 
 /** Body as text; null if it is too long. */
@@ -116,51 +241,12 @@ const LONGEST_WAIT_MS = 8_000
 /** Maximum number of requests per payment. */
 const REQUESTS_MAX = 64
 
-/** Form in which an answer is requested. */
-export interface AnswerForm<Body> {
-  /** Value of the header X-Detail; null without it. */
-  detail: 'brief' | null
-  /** Validates a 200 body; null if it does not have this form. */
-  read(body: unknown): Body | null
-}
-
-export const WHOLE: AnswerForm<AnswerBody> = { detail: null, read: readAnswer }
-export const BRIEF: AnswerForm<BriefBody> = { detail: 'brief', read: readBrief }
-
 /** Meaning of a response for the payment. */
 type DeliveryState<Body> =
   | { kind: 'answered'; body: Body }
   | { kind: 'over'; error: AssayError }
   /** Outcome not known yet. */
   | { kind: 'open'; retry_after_ms: number | null; pending: ServiceReply | null; error: AssayError }
-
-/** Resolves with the answer. Rejects if the service refused the payment finally or the time is over; the payment may then be resumed. */
-export async function deliver<Body>(
-  link: ServiceLink,
-  payment: Payment,
-  signal: AbortSignal | null,
-  form: AnswerForm<Body>,
-): Promise<Body> {
-  const give_up_ms = link.clock.now_ms() + link.patience_ms
-  let wait_ms = FIRST_WAIT_MS
-  let last: AssayError | null = null
-  for (let sent = 0; sent < REQUESTS_MAX; sent++) {
-    if (signal?.aborted === true) throw aborted(payment, last)
-    const end = endOf(await sendRequest(link, callAsking(payment, signal, form)), payment, form)
-    if (end.kind === 'answered') return end.body
-    if (end.kind === 'over') throw end.error
-    last = end.error
-    // If the service asks for a longer pause than the time that is left, no further request is sent.
-    const pause = Math.max(end.retry_after_ms ?? 0, wait_ms)
-    if (link.clock.now_ms() + pause > give_up_ms) break
-    await link.clock.wait(pause, signal)
-    wait_ms = Math.min(wait_ms * 2, LONGEST_WAIT_MS)
-    const found = end.pending === null ? null : await pollPayment(link, payment, { pending: end.pending, signal, form })
-    if (found !== null) return found
-  }
-  if (signal?.aborted === true) throw aborted(payment, last)
-  throw last ?? unknownEnd(payment, 'the payment was not sent', null)
-}
 
 /** Request with the payment; the same bytes each time. */
 function callAsking(payment: Payment, signal: AbortSignal | null, { detail }: AnswerForm<unknown>) {
@@ -185,24 +271,6 @@ function callHeaders(previous_receipt: string | null, detail: 'brief' | null): R
   }
 }
 
-/**
- * Polls a pending payment: returns the answer after settlement, or null if the call must be sent again. Stored answers are whole, so a brief
- * one is never found here.
- */
-async function pollPayment<Body>(
-  link: ServiceLink,
-  { payer, nonce }: Payment,
-  { pending, signal, form }: { pending: ServiceReply; signal: AbortSignal | null; form: AnswerForm<Body> },
-): Promise<Body | null> {
-  const status = await sendRequest(link, { method: 'GET', path: `/v1/payments/${payer}/${nonce}`, signal })
-  if (status.kind !== 'reply' || !isObject(status.body) || status.body['state'] !== 'settled') return null
-  const { header, body } = pending
-  const path = answerPath(header('location') ?? (isObject(body) ? body['answer_url'] : null))
-  if (path === null) return null
-  const stored = await sendRequest(link, { method: 'GET', path, signal })
-  return stored.kind === 'reply' && stored.status === 200 ? form.read(stored.body) : null
-}
-
 /** Path of a stored answer; only this service is queried, for any origin in the address. */
 export function answerPath(address: unknown): string | null {
   return typeof address === 'string' ? (/\/v1\/answers\/[0-9a-f]{64}$/.exec(address)?.[0] ?? null) : null
@@ -225,7 +293,7 @@ function endOfReply<Body>(reply: ServiceReply, payment: Payment, form: AnswerFor
   if (reply.status === 200) {
     const body = form.read(reply.body)
     if (body !== null) return { kind: 'answered', body }
-    if (readAnswer(reply.body) === null) return open(notOurs(reply, payment))
+    if (WHOLE.read(reply.body) === null) return open(notOurs(reply, payment))
     const detail = 'The service sends no brief answers. Resume the payment to get the whole answer.'
     return { kind: 'over', error: localError('BAD_RESPONSE', detail, { status: 200, charged: 'unknown', payment }) }
   }
@@ -298,31 +366,11 @@ export interface DryRun {
   allowance: Allowance | null
 }
 
-/** Result of a probe. */
-interface Probe {
-  reply: ServiceReply
-  allowance: Allowance | null
-}
-
 /** Invalid payment header: it cannot be read or executed. */
 const NO_PAYMENT = 'none'
 
-/**
- * Sends the call with an invalid payment. The service validates the input, refuses the payment and returns the terms; such a request uses
- * no free call, runs no tool and charges nothing.
- */
-export async function probe(link: ServiceLink, tool: string, input_text: string, signal: AbortSignal | null): Promise<Probe> {
-  const headers = { ...callHeaders(null, null), 'payment-signature': NO_PAYMENT }
-  const sent = await sendRequest(link, { method: 'POST', path: callPath(tool), headers, body: callBody(input_text), signal })
-  const reply = replyIn(sent)
-  const known = reply.status === 200 || problemError(reply, null) !== null
-  if (!known)
-    throw localError('BAD_RESPONSE', `Status ${reply.status} came from something that is not this service.`, { status: reply.status })
-  return { reply, allowance: readAllowance(isObject(reply.body) ? reply.body['allowance'] : null) }
-}
-
 /** Returns the reply of a request without payment; throws if there is none. */
-export function replyIn(sent: SendResult): ServiceReply {
+function replyIn(sent: SendResult): ServiceReply {
   if (sent.kind === 'reply') return sent
   if (sent.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
   throw localError('NETWORK_ERROR', `The service gave no answer: ${sent.reason}.`, { retryable: true, cause: sent.cause })
@@ -331,36 +379,6 @@ export function replyIn(sent: SendResult): ServiceReply {
 /** Maximum number of requests for an unpaid call that the service asks to repeat. */
 const UNPAID_REQUESTS_MAX = 3
 const UNPAID_WAIT_MS_MAX = 5_000
-
-/** Sends a call without a payment. Requests that the service could not process and did not count are repeated a few times. */
-export async function sendUnpaid(
-  link: ServiceLink,
-  { tool, input_text, previous_receipt }: Pick<Payment, 'tool' | 'input_text' | 'previous_receipt'>,
-  signal: AbortSignal | null,
-  form: AnswerForm<unknown>,
-): Promise<ServiceReply> {
-  const asking = {
-    method: 'POST',
-    path: callPath(tool),
-    headers: callHeaders(previous_receipt, form.detail),
-    body: callBody(input_text),
-    signal,
-  } as const
-  for (let sent = 1; ; sent++) {
-    const reply = await sendRequest(link, asking)
-    if (signal?.aborted === true) throw localError('ABORTED', 'The caller ended the call. Nothing was signed.')
-    if (reply.kind === 'lost') {
-      // Not repeated: the tool may have run, and not every tool may run twice.
-      const detail = `The service gave no answer: ${reply.reason}. Nothing was signed.`
-      throw localError('NETWORK_ERROR', detail, { retryable: true, cause: reply.cause })
-    }
-    if (reply.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
-    const wait_ms = retryAfterMs(reply) ?? UNPAID_WAIT_MS_MAX
-    const passing = reply.status === 503 && problemError(reply, null)?.retryable === true
-    if (!passing || sent === UNPAID_REQUESTS_MAX || wait_ms > UNPAID_WAIT_MS_MAX) return reply
-    await link.clock.wait(wait_ms, signal)
-  }
-}
 
 export function refusal(reply: ServiceReply): AssayError {
   const { status } = reply

@@ -3,7 +3,7 @@ import { usdcOn } from '../pure/payments/usdc.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { type AssayError, localError, type Payment } from './answer.ts'
 import { batchPrice } from '../pure/payments/price-curve.ts'
-import { getJson, type ServiceLink } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { toHex } from '../pure/receipts/crypto.ts'
 import type { Hex, Signer, TransferTypedData, SpendCap } from './options.ts'
 
@@ -30,7 +30,7 @@ function fromBase64(text: string): string | null {
 const TIMEOUT_S_MAX = 3_600
 
 /** Validated payment terms. */
-export interface SignableTerms {
+interface SignableTerms {
   amount_minor: bigint
   pay_to: string
   chain_id: number
@@ -165,8 +165,8 @@ export interface Price {
 }
 
 /** Reads the price list without sending the input. Throws if the service does not know its current prices. */
-export async function readPrice(link: ServiceLink, tool: string, input: object): Promise<Price> {
-  const document = await getJson(link, '/health')
+export async function readPrice(exchange: Exchange, tool: string, input: object): Promise<Price> {
+  const document = await exchange.json('/health')
   const tools = isObject(document) && Array.isArray(document['tools']) ? (document['tools'] as unknown[]) : []
   const prices = tools.filter(isObject).map(({ name, price }) => ({ name, price: isObject(price) ? price : {} }))
   const found = prices.find(({ name }) => name === tool)
@@ -208,7 +208,7 @@ interface Purpose {
  * id is a secret that is not written to the chain: with it the same request can fetch the answer from another network. Throws
  * SIGNING_FAILED if the signer fails.
  */
-export async function signPayment(signer: Signer, terms: SignableTerms, purpose: Purpose, now_ms: number): Promise<Payment> {
+async function signPayment(signer: Signer, terms: SignableTerms, purpose: Purpose, now_ms: number): Promise<Payment> {
   const valid_before_s = Math.floor(now_ms / 1_000) + terms.timeout_s
   const nonce = toHex(crypto.getRandomValues(new Uint8Array(32))) as Hex
   const data = typedData(signer.address, terms, nonce, valid_before_s)
@@ -266,54 +266,62 @@ export interface Spending {
 }
 
 /**
- * Spending caps. An amount is reserved before signing and returned only if the signer fails, so that concurrent calls cannot exceed the
- * session cap.
+ * Signer with spending caps. An amount is reserved before signing and returned only if the signer fails, so that concurrent calls cannot
+ * exceed the session cap.
  */
-export interface Budget {
-  /** Reserves an amount. Throws ABOVE_CALL_CAP or ABOVE_SESSION_CAP without reserving. */
-  take(amount_minor: bigint, own_cap_minor: bigint | null): void
-  giveBack(amount_minor: bigint): void
-  /** Returns the error that `take` would throw; null if there is none. */
-  objection(amount_minor: bigint, own_cap_minor: bigint | null): ReturnType<typeof localError> | null
-  spending(): Spending
-}
+export class Wallet {
+  /** Lower case. */
+  readonly payer: string
+  readonly #signer: Signer
+  readonly #call_minor: bigint
+  readonly #session_minor: bigint
+  #signed_minor = 0n
 
-/** Throws BAD_OPTIONS for invalid caps. */
-export function createBudget({ per_call_usdc, session_usdc }: SpendCap): Budget {
-  const call_minor = capOf(per_call_usdc, 'spend_cap.per_call_usdc')
-  const session_minor = capOf(session_usdc, 'spend_cap.session_usdc')
-  let signed_minor = 0n
-  const objection: Budget['objection'] = (amount, own) => {
-    const cap = own !== null && own < call_minor ? own : call_minor
-    if (amount > cap) {
+  /** Throws BAD_OPTIONS for invalid caps. */
+  constructor(signer: Signer, { per_call_usdc, session_usdc }: SpendCap) {
+    this.payer = signer.address.toLowerCase()
+    this.#signer = signer
+    this.#call_minor = capOf(per_call_usdc, 'spend_cap.per_call_usdc')
+    this.#session_minor = capOf(session_usdc, 'spend_cap.session_usdc')
+  }
+
+  /** Signs one payment. Throws ABOVE_CALL_CAP, ABOVE_SESSION_CAP or SIGNING_FAILED; nothing was signed then. */
+  async pay(terms: SignableTerms, purpose: Purpose, own_cap_minor: bigint | null, now_ms: number): Promise<Payment> {
+    const found = this.objection(terms.amount_minor, own_cap_minor)
+    if (found !== null) throw found
+    this.#signed_minor += terms.amount_minor
+    try {
+      return await signPayment(this.#signer, terms, purpose, now_ms)
+    } catch (error) {
+      this.#signed_minor -= terms.amount_minor
+      throw error
+    }
+  }
+
+  /** Returns the error that `pay` would throw before it asks the signer; null if there is none. */
+  objection(amount_minor: bigint, own_cap_minor: bigint | null): AssayError | null {
+    const cap = own_cap_minor !== null && own_cap_minor < this.#call_minor ? own_cap_minor : this.#call_minor
+    if (amount_minor > cap) {
       return localError(
         'ABOVE_CALL_CAP',
-        `The call costs ${usdcOf(amount)} USDC, and one call may cost ${usdcOf(cap)}. Nothing was signed.`,
+        `The call costs ${usdcOf(amount_minor)} USDC, and one call may cost ${usdcOf(cap)}. Nothing was signed.`,
       )
     }
-    if (signed_minor + amount <= session_minor) return null
-    const left = usdcOf(session_minor - signed_minor)
+    if (this.#signed_minor + amount_minor <= this.#session_minor) return null
+    const left = usdcOf(this.#session_minor - this.#signed_minor)
     return localError(
       'ABOVE_SESSION_CAP',
-      `The call costs ${usdcOf(amount)} USDC, and ${left} are left to this session. Nothing was signed.`,
+      `The call costs ${usdcOf(amount_minor)} USDC, and ${left} are left to this session. Nothing was signed.`,
     )
   }
-  return {
-    objection,
-    take(amount, own) {
-      const found = objection(amount, own)
-      if (found !== null) throw found
-      signed_minor += amount
-    },
-    giveBack(amount) {
-      signed_minor -= amount
-    },
-    spending: () => ({
-      per_call_usdc: usdcOf(call_minor),
-      session_usdc: usdcOf(session_minor),
-      signed_usdc: usdcOf(signed_minor),
-      left_usdc: usdcOf(session_minor - signed_minor),
-    }),
+
+  spending(): Spending {
+    return {
+      per_call_usdc: usdcOf(this.#call_minor),
+      session_usdc: usdcOf(this.#session_minor),
+      signed_usdc: usdcOf(this.#signed_minor),
+      left_usdc: usdcOf(this.#session_minor - this.#signed_minor),
+    }
   }
 }
 

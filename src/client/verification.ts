@@ -9,11 +9,11 @@ import { verifyReceipt, type ReceiptVerdict } from '../pure/receipts/verify.ts'
 import { type AnswerBody, type Payment, type Check, type Verification, localError } from './answer.ts'
 import { isObject } from '../pure/is-object.ts'
 import { networkOf } from '../pure/networks.ts'
-import { getJson, type ServiceLink } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import type { ClientOptions } from './options.ts'
 
 /** Call and payment that an answer must match. */
-export interface SentCall {
+interface SentCall {
   tool: string
   input_hash: string
   previous_receipt: string | null
@@ -204,7 +204,7 @@ export interface ServiceFacts {
 }
 
 /** Facts of the service: pinned by options, otherwise fetched once. */
-export interface ServiceFactsReader {
+interface ServiceFactsReader {
   read(): Promise<ServiceFacts>
   /** Fetches the keys again for a signer that is not on the list, because it may have been added. */
   keysFor(signer: unknown): Promise<KeyList>
@@ -219,7 +219,7 @@ const ANY_CHAIN = 0
 
 /** Throws BAD_OPTIONS for invalid pins. */
 export function createFacts(
-  link: ServiceLink,
+  exchange: Exchange,
   options: Pick<ClientOptions, 'keys' | 'pay_to' | 'chain_id' | 'networks'>,
 ): ServiceFactsReader {
   const pinned = { keys: pinnedKeys(options.keys), pay_to: pinnedAddress(options.pay_to), chain_id: options.chain_id ?? null }
@@ -234,7 +234,7 @@ export function createFacts(
     if (pinned.keys !== null && pinned.pay_to !== null && pinned.chain_id !== null) {
       return { keys: pinned.keys, pay_to: pinned.pay_to, chain_id: pinned.chain_id }
     }
-    const found = await fetchFacts(link)
+    const found = await fetchFacts(exchange)
     keys ??= found.keys
     return { keys, pay_to: pinned.pay_to ?? found.pay_to, chain_id: pinned.chain_id ?? found.chain_id }
   }
@@ -251,19 +251,19 @@ export function createFacts(
     async keysFor(signer) {
       const known = keys ?? (await read()).keys
       if (pinned.keys !== null || typeof signer !== 'string' || known.some(({ address }) => address === signer.toLowerCase())) return known
-      keys = (await fetchFacts(link)).keys
+      keys = (await fetchFacts(exchange)).keys
       return keys
     },
     async keysNow() {
-      keys = pinned.keys ?? (await fetchFacts(link)).keys
+      keys = pinned.keys ?? (await fetchFacts(exchange)).keys
       return keys
     },
   }
 }
 
 /** `/.well-known/xdr-1.json`: keys, chain and recipient. */
-async function fetchFacts(link: ServiceLink): Promise<Omit<ServiceFacts, 'pay_on'>> {
-  const document = await getJson(link, '/.well-known/xdr-1.json').catch((cause: unknown) => {
+async function fetchFacts(exchange: Exchange): Promise<Omit<ServiceFacts, 'pay_on'>> {
+  const document = await exchange.json('/.well-known/xdr-1.json').catch((cause: unknown) => {
     throw localError('KEYS_UNAVAILABLE', 'The receipt keys of the service cannot be read, so its answers could not be verified.', {
       retryable: true,
       cause,

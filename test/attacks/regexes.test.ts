@@ -28,7 +28,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'adapters/facilitator/http.ts': { '\\/+$': 'a setting of the operator' },
   'adapters/witness/http.ts': { '\\/+$': 'a setting of the operator' },
   'cli/mcp.ts': { '\\/+$': 'an argument of the user' },
-  'client/client.ts': { '\\/+$': 'an option of the user' },
+  'client/exchange.ts': { '\\/+$': 'an option of the user' },
   'pure/checks/e164.ts': {
     '(?:;ext=': 'at most 256 characters of an identifier',
     '[^0-9+]+': 'what stands before the plus is looked at for one character',
