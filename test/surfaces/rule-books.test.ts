@@ -7,7 +7,7 @@ import { DIP_RULES } from '../../src/pure/rulebooks/dip1.ts'
 import { POD1_CODES } from '../../src/pure/rulebooks/pod1-table.ts'
 import { CSP1_CODES } from '../../src/pure/rulebooks/csp1.ts'
 import { ENTRY_FORMS } from '../../src/pure/rulebooks/pol1-registry.ts'
-import { MICRO_AST } from '../../src/pure/protocols/micro-ast/index.ts'
+import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
 type Json = Record<string, unknown>
@@ -37,7 +37,7 @@ const canonical = (value: unknown) => canonicalize(value) ?? assert.fail('no JSO
 test('every rule, reason and member is on its page, which the index and llms-full.txt name', async () => {
   const index = await pageOf('')
   const llms = await (await fetch(`${app.url}/llms-full.txt`)).text()
-  const rules = MICRO_AST.rules.map(({ code }) => code)
+  const rules = PROTOCOLS['micro-ast'].rules.map(({ code }) => code)
   for (const [id, names] of Object.entries({
     'pol-1': Object.keys(ENTRY_FORMS),
     'pod-1': Object.keys(POD1_CODES),

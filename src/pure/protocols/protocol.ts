@@ -1,7 +1,7 @@
 /**
- * Definition of protocols. Each has a folder `src/pure/protocols/<id>/`:
+ * Types of protocols and of their rules. `registry.ts` defines every protocol: what is not checked, and the order of its rules. Each has a
+ * folder `src/pure/protocols/<id>/`:
  *
- * - `index.ts` calls `defineProtocol({ id, title, not_checked, ...READER, rules })`;
  * - `view.ts` has the `DocumentReader<View>`: it detects type and version, and collects the parts of a document that the rules read;
  * - `rules-*.ts` export tables of rules by their code.
  *
@@ -191,7 +191,7 @@ export interface DocumentReader<View> extends DocumentForms {
   view(context: RuleContext): View
 }
 
-interface ProtocolDescription extends DocumentForms {
+export interface ProtocolDescription extends DocumentForms {
   id: ProtocolId
   title: string
   /** Versions of the types that not every version has. */
@@ -202,27 +202,11 @@ interface ProtocolDescription extends DocumentForms {
   secret_rule?: string
 }
 
-interface ProtocolDefinition<View> extends ProtocolDescription, DocumentReader<View> {
-  rules: readonly RuleTable<View>[]
-}
-
 /** A protocol as the engine sees it. */
 export interface Protocol extends ProtocolDescription {
   readonly rules: readonly RuleDescription[]
   /** Makes the view once, and runs any rule over it by its index. */
   open(context: RuleContext): (index: number, report: FindingReporter) => void
-}
-
-export function defineProtocol<View>({ view, rules: tables, ...head }: ProtocolDefinition<View>): Protocol {
-  const rules = tables.flatMap((table) => listRules(table))
-  return {
-    ...head,
-    rules,
-    open(context) {
-      const made = view(context)
-      return (index, report) => rules[index]?.check(report, made)
-    },
-  }
 }
 
 /** Every document type that a caller may state, those first that rules cover. */

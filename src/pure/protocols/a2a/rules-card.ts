@@ -19,7 +19,7 @@ const CARD = a2aSpec('4.4.1. AgentCard')
 const COMMON = ['name', 'description', 'version', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'skills'] as const
 
 /** A2A-001…005, 038: the card as a whole. */
-export const CARD_RULES: RuleTable<A2aView> = {
+export const A2A_CARD_RULES: RuleTable<A2aView> = {
   'A2A-001': {
     why: 'Readers of JSON look for names in camelCase, and find nothing under others.',
     spec: a2aSpec('5.5. JSON Field Naming Convention'),
@@ -163,8 +163,11 @@ function flagCursors({ card, schemes, is_v1 }: A2aView): JsonCursor[] {
 
 const CAPABILITIES = a2aSpec('4.4.3. AgentCapabilities')
 
-/** A2A-016…018, 039: capabilities and extensions. */
-export const CAPABILITY_RULES: RuleTable<A2aView> = {
+const SKILL = a2aSpec('4.4.5. AgentSkill')
+const TEXTS = ['id', 'name', 'description'] as const
+
+/** A2A-016…018, 039: capabilities and extensions; A2A-019…023: skills. */
+export const A2A_CAPABILITY_RULES: RuleTable<A2aView> = {
   'A2A-016': {
     severity: 'both',
     why: 'Clients ask for streams and notifications only where these flags say so.',
@@ -241,59 +244,6 @@ export const CAPABILITY_RULES: RuleTable<A2aView> = {
       }
     },
   },
-}
-
-function checkExtension(error: ReportFinding, extension: JsonCursor, is_v1: boolean): void {
-  const uri = extension.get('uri')
-  const text = expectText(error, uri)
-  if (text !== null && text.trim() !== '' && !/^[a-z][a-z0-9+.-]*:[^\s]+$/i.test(text)) error(uri, 'is not an absolute URI')
-  expectTypeOrUnset(error, extension.get('description'), 'string', { is_v1 })
-  expectTypeOrUnset(error, extension.get('required'), 'boolean', { is_v1 })
-  expectTypeOrUnset(error, extension.get('params'), 'object', { is_v1 })
-}
-
-const TOKEN = '[A-Za-z0-9!#$&^_.+*-]{1,127}'
-const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:\\s*;.{1,256})?$`)
-
-function checkMode({ error, warning }: { error: ReportFinding; warning: ReportFinding }, mode: JsonCursor): void {
-  const text = expectStringIfPresent(error, mode)
-  if (text === null) return
-  if (text.trim() === '') error(mode, 'is an empty string', { expected: 'a media type' })
-  else if (!MEDIA_TYPE.test(text)) warning(mode, 'is not a media type', { expected: 'a media type such as text/plain' })
-}
-
-const ROLES: ReadonlySet<string> = new Set(['merchant', 'shopper', 'credentials-provider', 'payment-processor'])
-
-function checkRoles(warning: ReportFinding, params: JsonCursor): void {
-  const roles = params.get('roles')
-  if (params.redacted || roles.redacted) return
-  if (roles.items().length === 0) warning(roles, 'does not list the roles of the agent', { expected: [...ROLES].join(', ') })
-  for (const role of roles.items())
-    if (!role.redacted && !ROLES.has(role.text() ?? '')) warning(role, 'is not an AP2 role', { expected: [...ROLES].join(', ') })
-}
-
-/** Capabilities of UCP by name: a list in 2026-01-11, a map of lists since. */
-function checkUcpCapabilities(warning: ReportFinding, params: JsonCursor): void {
-  const capabilities = params.get('capabilities')
-  if (params.redacted || capabilities.redacted) return
-  const named = [
-    ...capabilities.objects().map((entry) => ({ name: entry.get('name'), text: entry.text('name'), entry })),
-    ...capabilities.members().flatMap((member) => member.objects().map((entry) => ({ name: member, text: member.key, entry }))),
-  ]
-  if (named.length === 0) warning(capabilities, 'does not list the UCP capabilities of the agent')
-  for (const { name, text, entry } of named) {
-    if (!name.redacted && (text === null || !isReverseDomain(text, { hyphens: true }))) warning(name, 'is not a capability name')
-    const version = entry.get('version')
-    if (!version.redacted && !isDate(version.text() ?? ''))
-      warning(version, 'is not a UCP version', { expected: 'a date such as 2026-04-08' })
-  }
-}
-
-const SKILL = a2aSpec('4.4.5. AgentSkill')
-const TEXTS = ['id', 'name', 'description'] as const
-
-/** A2A-019…023: skills. */
-export const SKILL_RULES: RuleTable<A2aView> = {
   'A2A-019': {
     severity: 'both',
     why: 'Clients choose an agent by its skills; the test kit refuses a card without any.',
@@ -381,6 +331,52 @@ export const SKILL_RULES: RuleTable<A2aView> = {
       }
     },
   },
+}
+
+function checkExtension(error: ReportFinding, extension: JsonCursor, is_v1: boolean): void {
+  const uri = extension.get('uri')
+  const text = expectText(error, uri)
+  if (text !== null && text.trim() !== '' && !/^[a-z][a-z0-9+.-]*:[^\s]+$/i.test(text)) error(uri, 'is not an absolute URI')
+  expectTypeOrUnset(error, extension.get('description'), 'string', { is_v1 })
+  expectTypeOrUnset(error, extension.get('required'), 'boolean', { is_v1 })
+  expectTypeOrUnset(error, extension.get('params'), 'object', { is_v1 })
+}
+
+const TOKEN = '[A-Za-z0-9!#$&^_.+*-]{1,127}'
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:\\s*;.{1,256})?$`)
+
+function checkMode({ error, warning }: { error: ReportFinding; warning: ReportFinding }, mode: JsonCursor): void {
+  const text = expectStringIfPresent(error, mode)
+  if (text === null) return
+  if (text.trim() === '') error(mode, 'is an empty string', { expected: 'a media type' })
+  else if (!MEDIA_TYPE.test(text)) warning(mode, 'is not a media type', { expected: 'a media type such as text/plain' })
+}
+
+const ROLES: ReadonlySet<string> = new Set(['merchant', 'shopper', 'credentials-provider', 'payment-processor'])
+
+function checkRoles(warning: ReportFinding, params: JsonCursor): void {
+  const roles = params.get('roles')
+  if (params.redacted || roles.redacted) return
+  if (roles.items().length === 0) warning(roles, 'does not list the roles of the agent', { expected: [...ROLES].join(', ') })
+  for (const role of roles.items())
+    if (!role.redacted && !ROLES.has(role.text() ?? '')) warning(role, 'is not an AP2 role', { expected: [...ROLES].join(', ') })
+}
+
+/** Capabilities of UCP by name: a list in 2026-01-11, a map of lists since. */
+function checkUcpCapabilities(warning: ReportFinding, params: JsonCursor): void {
+  const capabilities = params.get('capabilities')
+  if (params.redacted || capabilities.redacted) return
+  const named = [
+    ...capabilities.objects().map((entry) => ({ name: entry.get('name'), text: entry.text('name'), entry })),
+    ...capabilities.members().flatMap((member) => member.objects().map((entry) => ({ name: member, text: member.key, entry }))),
+  ]
+  if (named.length === 0) warning(capabilities, 'does not list the UCP capabilities of the agent')
+  for (const { name, text, entry } of named) {
+    if (!name.redacted && (text === null || !isReverseDomain(text, { hyphens: true }))) warning(name, 'is not a capability name')
+    const version = entry.get('version')
+    if (!version.redacted && !isDate(version.text() ?? ''))
+      warning(version, 'is not a UCP version', { expected: 'a date such as 2026-04-08' })
+  }
 }
 
 const MODES = [

@@ -13,7 +13,7 @@ const OLD_INTERFACE = oldSpec('5.6. Transport Declaration and URL Relationships'
 const CORE = ['JSONRPC', 'GRPC', 'HTTP+JSON'] as const
 
 /** A2A-006…015: interfaces and addresses of the agent. */
-export const INTERFACE_RULES: RuleTable<A2aView> = {
+export const A2A_INTERFACE_RULES: RuleTable<A2aView> = {
   'A2A-006': {
     since: '1.0',
     why: 'A client picks an interface from this list; without one the agent cannot be reached.',
@@ -226,7 +226,7 @@ const SIGNATURE = a2aSpec('8.4. Agent Card Signing')
 const PROVIDER = a2aSpec('4.4.2. AgentProvider')
 
 /** A2A-035…037, 040, 041: provider, signatures and payee. */
-export const TRUST_RULES: RuleTable<A2aView> = {
+export const A2A_TRUST_RULES: RuleTable<A2aView> = {
   'A2A-035': {
     severity: 'both',
     why: 'The provider is whom a caller turns to; links without https can be changed on the way.',

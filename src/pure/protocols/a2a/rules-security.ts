@@ -18,7 +18,7 @@ const OAUTH = a2aSpec('4.5.7. OAuthFlows')
 
 const REQUIREMENT = a2aSpec('4.5. Security Objects')
 
-export const SECURITY_RULES: RuleTable<A2aView> = {
+export const A2A_SECURITY_RULES: RuleTable<A2aView> = {
   // A2A-024…029: security schemes.
   'A2A-024': {
     why: 'Cards of 1.0 name a scheme by its kind, older ones by type; readers of one do not understand the other.',

@@ -24,7 +24,7 @@ const ACQUIRER_TEXTS = ['acquirer_bin', 'acquirer_country', 'acquirer_merchant_i
 const CARD_CODE = /^(?:cvc2?|cvv2?|cvn|card_verification(?:_code|_value)?|card_security_code|security_code)$/i
 
 /** ACP-029…034, 041 and 045: payment, orders, secrets and payee. */
-export const PAYMENT_RULES: RuleTable<AcpView> = {
+export const ACP_PAYMENT_RULES: RuleTable<AcpView> = {
   'ACP-029': {
     types: SESSION_TYPES,
     since: '2025-12-12',
@@ -203,7 +203,7 @@ const ADDRESS_TEXTS = ['name', 'line_one', 'city', 'state', 'country', 'postal_c
 const DATED = ['checkout_session', 'order']
 
 /** ACP-038, 040 and 042…044: times, addresses, and documents other than sessions. */
-export const DOCUMENT_RULES: RuleTable<AcpView> = {
+export const ACP_DOCUMENT_RULES: RuleTable<AcpView> = {
   'ACP-038': {
     severity: 'both',
     types: DATED,

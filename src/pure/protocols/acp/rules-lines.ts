@@ -21,7 +21,7 @@ const LINE = schemaSpec('LineItem')
 
 const SELECTED = schemaSpec('SelectedFulfillmentOption')
 
-export const LINE_RULES: RuleTable<AcpView> = {
+export const ACP_LINE_RULES: RuleTable<AcpView> = {
   // ACP-014…019: lines, quantities and line amounts.
   'ACP-014': {
     types: SESSION_TYPES,

@@ -21,7 +21,7 @@ const PRICED_STATUSES: ReadonlySet<string> = new Set([
 ])
 
 /** ACP-008…013: money, and totals that add up. */
-export const MONEY_RULES: RuleTable<AcpView> = {
+export const ACP_MONEY_RULES: RuleTable<AcpView> = {
   'ACP-008': {
     types: [...PRICED, 'feed_product'],
     why: 'Amounts count the minor unit of the currency; a decimal is charged a hundredfold too little, or refused.',
@@ -173,7 +173,7 @@ function listTotalsAmounts({ entries }: AcpTotals): JsonCursor[] {
 const JANUARY = '2026-01-30'
 
 /** ACP-035…037 and 039: discounts, and prices in two currencies. */
-export const DISCOUNT_RULES: RuleTable<AcpView> = {
+export const ACP_DISCOUNT_RULES: RuleTable<AcpView> = {
   'ACP-035': {
     types: SESSION_TYPES,
     since: JANUARY,

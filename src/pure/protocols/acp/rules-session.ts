@@ -56,7 +56,7 @@ const SESSION_SCHEMA = schemaSpec('CheckoutSessionBase')
 const SLIPS: Readonly<Record<string, string>> = { cancelled: 'canceled', ready_for_complete: 'ready_for_payment' }
 
 /** ACP-001…007 and 046: the session as a whole, its status, and whether it is of one version. */
-export const SESSION_RULES: RuleTable<AcpView> = {
+export const ACP_SESSION_RULES: RuleTable<AcpView> = {
   'ACP-001': {
     types: ['checkout_session', 'feed_product'],
     why: 'An agent cannot continue without these members.',
@@ -267,7 +267,7 @@ const WARNING_CODES = [
 ] as const
 
 /** ACP-024…028: messages and links for the buyer. */
-export const MESSAGE_RULES: RuleTable<AcpView> = {
+export const ACP_MESSAGE_RULES: RuleTable<AcpView> = {
   'ACP-024': {
     severity: 'warning',
     types: SESSION_TYPES,
@@ -366,7 +366,7 @@ function checkLink(error: ReportFinding, link: JsonCursor, types: readonly strin
 }
 
 /** ACP-047: members that no other rule reads, by the schema. */
-export const NESTED_RULES: RuleTable<AcpView> = {
+export const ACP_NESTED_RULES: RuleTable<AcpView> = {
   'ACP-047': {
     severity: 'both',
     why: 'The schemas are closed to their last member: a strict reader refuses the whole document for one of another type.',

@@ -31,7 +31,7 @@ const RECEIPTS = ['checkout_receipt', 'payment_receipt', 'mandates'] as const sa
 /** Digits of a card in a text, written together or in groups. */
 const CARD_DIGITS = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/
 
-export const CLOSED_RULES: RuleTable<Ap2View> = {
+export const AP2_CLOSED_RULES: RuleTable<Ap2View> = {
   // AP2-004…006 and 038: the checkout that a mandate approves.
   'AP2-004': {
     types: CHECKOUTS,
@@ -372,7 +372,7 @@ function checkAmount({ error, warning }: FindingReporter, cursor: JsonCursor): v
 const MOST_SECONDS = 100_000_000_000n
 
 /** AP2-037: receipts of checkouts and payments. */
-export const RECEIPT_RULES: RuleTable<Ap2View> = {
+export const AP2_RECEIPT_RULES: RuleTable<Ap2View> = {
   'AP2-037': {
     severity: 'both',
     types: RECEIPTS,

@@ -9,7 +9,7 @@ import { ap2Spec, ISSUE_BUDGET, CURRENT, type Ap2View, legacySpec, mandatesOfTyp
 import { expectInteger } from '../kit/money.ts'
 
 /** AP2-001…003, 034…036 and 045: types, tokens and disclosures around the claims. */
-export const ENVELOPE_RULES: RuleTable<Ap2View> = {
+export const AP2_ENVELOPE_RULES: RuleTable<Ap2View> = {
   'AP2-001': {
     severity: 'both',
     why: 'A verifier applies the rules of the type; without one it must refuse.',
@@ -160,7 +160,7 @@ const DAY_S = 86_400n
 const YEAR_S = 366n * DAY_S
 
 /** AP2-014 and 015: validity of mandates. */
-export const TIME_RULES: RuleTable<Ap2View> = {
+export const AP2_TIME_RULES: RuleTable<Ap2View> = {
   'AP2-014': {
     severity: 'both',
     types: CURRENT,
@@ -245,7 +245,7 @@ function checkValidity({ error, warning }: FindingReporter, mandate: Ap2Mandate,
 const LIFETIME_S = 960
 
 /** AP2-039…043: mandates of version 0.1. */
-export const LEGACY_RULES: RuleTable<Ap2View> = {
+export const AP2_LEGACY_RULES: RuleTable<Ap2View> = {
   'AP2-039': {
     severity: 'both',
     types: ['intent_mandate', 'mandates'],

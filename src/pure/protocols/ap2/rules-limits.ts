@@ -10,7 +10,7 @@ import { isHostWithin, hostOfPayee } from '../kit/url.ts'
 const PROCESSING = ap2Spec('agent_authorization', 'Verification and Processing Rules')
 
 /** AP2-030…033: payments compared with the limits of open mandates. */
-export const LIMIT_RULES: RuleTable<Ap2View> = {
+export const AP2_LIMIT_RULES: RuleTable<Ap2View> = {
   'AP2-030': {
     types: OPEN_PAYMENTS,
     why: 'A payment has one currency, so constraints in two currencies can never both be met.',
@@ -176,7 +176,7 @@ function checkMerchants(error: ReportFinding, { open, checkouts, disclosed }: Ap
 }
 
 /** AP2-044: the payee. */
-export const PAYEE_RULES: RuleTable<Ap2View> = {
+export const AP2_PAYEE_RULES: RuleTable<Ap2View> = {
   'AP2-044': {
     severity: 'both',
     why: 'A mandate for another merchant looks just like one for the merchant you mean to pay.',

@@ -27,7 +27,7 @@ const KEY = { kty: 'EC', crv: 'P-256', x: '…', y: '…' }
 const OPEN_CHECKOUTS = ['open_checkout_mandate', 'mandates'] as const satisfies Ap2Type[]
 const OPEN = ['open_checkout_mandate', 'open_payment_mandate', 'mandates'] as const satisfies Ap2Type[]
 
-export const OPEN_RULES: RuleTable<Ap2View> = {
+export const AP2_OPEN_RULES: RuleTable<Ap2View> = {
   // AP2-017…023: structure of open mandates.
   'AP2-017': {
     types: OPEN,

@@ -10,7 +10,7 @@ const TOOL_RESULT = mcpSpec('server/tools', 'Tool Result')
 const STRUCTURED = mcpSpec('server/tools', 'Structured Content')
 
 /** MCP-033…037: answers of tools, and content blocks. */
-export const CONTENT_RULES: RuleTable<McpView> = {
+export const MCP_CONTENT_RULES: RuleTable<McpView> = {
   'MCP-033': {
     types: CALLS,
     why: 'Clients read content, also where there is structured content.',
@@ -148,7 +148,7 @@ const X402_OVER_MCP: SpecReference = {
 }
 
 /** MCP-043, 044: payments and shop documents inside an answer, checked by the rules of their protocols. */
-export const NESTED_RULES: RuleTable<McpView> = {
+export const MCP_NESTED_RULES: RuleTable<McpView> = {
   'MCP-043': {
     severity: 'both',
     why: 'A client pays what it reads, in the structured content or in the first text, and takes neither for a challenge without isError.',

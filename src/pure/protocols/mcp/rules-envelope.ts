@@ -22,7 +22,7 @@ const BATCHES: SpecReference = {
 const JSON_RPC: SpecReference = { url: 'https://www.jsonrpc.org/specification', section: '5' }
 
 /** MCP-001…010: the message around the result, and errors. */
-export const ENVELOPE_RULES: RuleTable<McpView> = {
+export const MCP_ENVELOPE_RULES: RuleTable<McpView> = {
   'MCP-001': {
     why: 'A message is one JSON object; arrays of messages came and went with 2025-03-26.',
     spec: BATCHES,

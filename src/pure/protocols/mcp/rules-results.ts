@@ -57,7 +57,7 @@ const TYPE_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 const CACHEABLE = ['tools', 'resources', 'resourceTemplates', 'prompts', 'contents', 'supportedVersions'] as const
 
 /** MCP-011…017, 040, 041: common members of results, handshake, discovery, completions, pagination. */
-export const RESULT_RULES: RuleTable<McpView> = {
+export const MCP_RESULT_RULES: RuleTable<McpView> = {
   'MCP-011': {
     severity: 'both',
     types: MCP_TYPES.filter((type) => type !== 'initialize' && type !== 'error' && type !== 'batch'),
@@ -289,7 +289,7 @@ function checkTaskCapability(error: ReportFinding, tasks: JsonCursor): void {
 }
 
 /** MCP-038, 039, 042: resources, prompts, metadata, icons and annotations. */
-export const DATA_RULES: RuleTable<McpView> = {
+export const MCP_DATA_RULES: RuleTable<McpView> = {
   'MCP-038': {
     why: 'Resources are read by their URI, templates are filled in, and arguments go by name.',
     spec: mcpSpec('server/resources', 'Data Types'),

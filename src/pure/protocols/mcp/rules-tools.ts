@@ -13,7 +13,7 @@ const CHANGES: SpecReference = {
   section: 'Major changes',
 }
 
-export const TOOL_RULES: RuleTable<McpView> = {
+export const MCP_TOOL_RULES: RuleTable<McpView> = {
   // MCP-018…020, 029, 030, 032: tools except their schemas, and members of later versions.
   'MCP-018': {
     types: WITH_TOOLS,

@@ -16,17 +16,24 @@ import { microAstSpec, NODE_TYPES, type CatalogueNode, type CatalogueView, type 
 import { expectMinorUnits } from '../kit/money.ts'
 import { hostOfUrl, expectHttpsUrl, isHostWithin } from '../kit/url.ts'
 
-/** Maximum number of levels of the tree and of attributes of a node, and maximum lengths of names in characters. */
-export const NODE_LIMITS = { depth: 8, attributes: 32, attribute_name_chars: 64, name_chars: 256 } as const
-
 /** Allowed parent types of each node type; `root` means no parent. */
-export const NODE_PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root')[]>> = {
+const PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root')[]>> = {
   category: ['category', 'root'],
   product: ['category', 'root'],
   variant: ['product'],
   offer: ['product', 'variant'],
   policy: ['root'],
 }
+
+/** Values of the format that its rules check by, and that its page shows. */
+export const NODE_TABLE = {
+  /** Maximum number of levels of the tree and of attributes of a node, and maximum lengths of names in characters. */
+  limits: { depth: 8, attributes: 32, attribute_name_chars: 64, name_chars: 256 },
+  parents: PARENTS,
+  availability: ['in_stock', 'low_stock', 'out_of_stock', 'preorder', 'discontinued'],
+  action_types: ['view', 'quote', 'checkout'],
+  action_protocols: ['ucp', 'acp', 'mcp', 'a2a', 'x402'],
+} as const
 
 export const NODE_RULES: RuleTable<CatalogueView> = {
   // MAST-006…010, 015, 017, 018, 021, 024 and 026: nodes and their parents.
@@ -72,8 +79,8 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
         if (!expectTypeIfPresent(error, parent, 'string')) continue
         if (is_complete) expectReference(error, parent, ids, 'a node')
         if (id !== null && tree.in_cycle.has(id)) error(parent, 'leads back to the node itself')
-        else if (id !== null && (tree.depth.get(id) ?? 0) >= NODE_LIMITS.depth)
-          error(parent, `lies more than ${NODE_LIMITS.depth} levels deep`)
+        else if (id !== null && (tree.depth.get(id) ?? 0) >= NODE_TABLE.limits.depth)
+          error(parent, `lies more than ${NODE_TABLE.limits.depth} levels deep`)
       }
     },
   },
@@ -87,9 +94,9 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
       for (const { cursor, type, parent } of nodes) {
         if (type === null) continue
         const holder = cursor.has('parent') ? (by_id.get(parent ?? '')?.type ?? null) : 'root'
-        if (holder !== null && !NODE_PARENTS[type].includes(holder))
+        if (holder !== null && !PARENTS[type].includes(holder))
           error(cursor.get(cursor.has('parent') ? 'parent' : 'type'), 'is not an allowed parent for this type', {
-            expected: `below: ${NODE_PARENTS[type].join(' or ')}`,
+            expected: `below: ${PARENTS[type].join(' or ')}`,
           })
       }
     },
@@ -105,7 +112,8 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
       for (const { cursor } of nodes) {
         const name = cursor.get('name')
         const text = expectText(error, name)
-        if (text !== null && text.length > NODE_LIMITS.name_chars) error(name, `is longer than ${NODE_LIMITS.name_chars} characters`)
+        if (text !== null && text.length > NODE_TABLE.limits.name_chars)
+          error(name, `is longer than ${NODE_TABLE.limits.name_chars} characters`)
         if (text !== null && hasHiddenCharacters(text)) warning(name, 'contains invisible characters')
       }
     },
@@ -243,7 +251,7 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
     good: { availability: 'in_stock' },
     bad: { availability: 'yes' },
     check({ error, warning }, { nodes, actions }) {
-      for (const { cursor } of nodes) expectOneOf(error, cursor.get('availability'), AVAILABILITY)
+      for (const { cursor } of nodes) expectOneOf(error, cursor.get('availability'), NODE_TABLE.availability)
       for (const { cursor, node } of actions) {
         const isGone = node.cursor.text('availability') === 'out_of_stock'
         if (isGone && cursor.text('type') === 'checkout') warning(cursor, 'leads to a checkout of what is out of stock')
@@ -278,8 +286,8 @@ export const NODE_RULES: RuleTable<CatalogueView> = {
         expectArrayIfPresent(error, list, 'object')
       }
       for (const { cursor } of actions) {
-        if (expectType(error, cursor.get('type'), 'string')) expectOneOf(error, cursor.get('type'), ACTION_TYPES)
-        expectOneOf(error, cursor.get('protocol'), ACTION_PROTOCOLS)
+        if (expectType(error, cursor.get('type'), 'string')) expectOneOf(error, cursor.get('type'), NODE_TABLE.action_types)
+        expectOneOf(error, cursor.get('protocol'), NODE_TABLE.action_protocols)
         expectType(error, cursor.get('href'), 'string')
       }
     },
@@ -316,11 +324,11 @@ function ancestorsOf({ nodes, by_id }: CatalogueView, counts: (node: CatalogueNo
 function checkAttributes({ error, warning }: FindingReporter, cursor: JsonCursor): void {
   if (!expectTypeIfPresent(error, cursor, 'object')) return
   const members = cursor.members()
-  if (members.length > NODE_LIMITS.attributes) error(cursor, `has more than ${NODE_LIMITS.attributes} members`)
+  if (members.length > NODE_TABLE.limits.attributes) error(cursor, `has more than ${NODE_TABLE.limits.attributes} members`)
   for (const one of members) {
     if (!['string', 'number', 'boolean', 'redacted'].includes(one.kind)) error(one, 'is neither a text, a number, true nor false')
-    if (one.key.length > NODE_LIMITS.attribute_name_chars)
-      error(one, `has a name of more than ${NODE_LIMITS.attribute_name_chars} characters`)
+    if (one.key.length > NODE_TABLE.limits.attribute_name_chars)
+      error(one, `has a name of more than ${NODE_TABLE.limits.attribute_name_chars} characters`)
     else if (/price|total|amount|(?:^|_)cost/i.test(one.key)) warning(one, 'looks like a price, which belongs into price')
   }
 }
@@ -357,10 +365,6 @@ function checkVariants({ error, warning }: FindingReporter, group: readonly Cata
     seen.add(values(cursor))
   }
 }
-
-export const AVAILABILITY = ['in_stock', 'low_stock', 'out_of_stock', 'preorder', 'discontinued'] as const
-export const ACTION_TYPES = ['view', 'quote', 'checkout'] as const
-export const ACTION_PROTOCOLS = ['ucp', 'acp', 'mcp', 'a2a', 'x402'] as const
 
 function checkUrl({ error, warning }: FindingReporter, cursor: JsonCursor, merchant_host: string | null): void {
   const url = expectHttpsUrl(error, cursor)

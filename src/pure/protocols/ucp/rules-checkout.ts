@@ -15,7 +15,7 @@ import type { JsonCursor } from '../json-cursor.ts'
 import { rfc, type RuleTable, type ReportFinding } from '../protocol.ts'
 import { BASKETS, type UcpView, ucpSpec } from './view.ts'
 import { expectShape } from '../kit/shape.ts'
-import { NEWEST_RESPONSES, RESPONSES, CATALOG } from './schemas.ts'
+import { CATALOG, responseShapes } from './schemas.ts'
 import { readDateTime } from '../kit/dates.ts'
 import { readCompactJws } from '../kit/keys.ts'
 
@@ -25,7 +25,7 @@ const CONTINUE = ucpSpec('checkout', 'Continue URL')
 const STATES = ['incomplete', 'requires_escalation', 'ready_for_complete', 'complete_in_progress', 'completed', 'canceled'] as const
 
 /** UCP-027…029, 037, 038 and 040: members of a response, and requirements of its state. */
-export const CHECKOUT_RULES: RuleTable<UcpView> = {
+export const UCP_CHECKOUT_RULES: RuleTable<UcpView> = {
   'UCP-027': {
     types: BASKETS,
     why: 'Platforms show and total a response by these members, and break where one is missing or of another type.',
@@ -36,7 +36,7 @@ export const CHECKOUT_RULES: RuleTable<UcpView> = {
     bad: { id: 'chk_1', status: 'incomplete' },
     check({ error }, { context, body, ucp, is_first_version, is_newest_version }) {
       const type = BASKETS.find((one) => one === context.type)
-      if (type !== undefined) expectShape(error, body, (is_newest_version ? NEWEST_RESPONSES : RESPONSES)[type])
+      if (type !== undefined) expectShape(error, body, responseShapes(is_newest_version)[type])
       if (ucp.kind !== 'object') return
       if (is_first_version && !ucp.has('capabilities')) error(ucp.get('capabilities'), 'is missing', { expected: 'an array' })
       if (!is_first_version && type === 'checkout' && !ucp.has('payment_handlers'))
@@ -141,7 +141,7 @@ const OVER: ReadonlySet<string> = new Set(['completed', 'canceled'])
 const ERROR_MEMBERS: ReadonlySet<string> = new Set(['ucp', 'messages', 'continue_url'])
 
 /** UCP-039 and 042…044: messages, mandates, errors and times. */
-export const MESSAGE_RULES: RuleTable<UcpView> = {
+export const UCP_MESSAGE_RULES: RuleTable<UcpView> = {
   'UCP-039': {
     severity: 'both',
     why: 'The platform decides by type and severity who has to act.',
@@ -277,7 +277,7 @@ function listTimes(body: JsonCursor): JsonCursor[] {
 }
 
 /** UCP-046: products of a catalogue. */
-export const CATALOG_RULES: RuleTable<UcpView> = {
+export const UCP_CATALOG_RULES: RuleTable<UcpView> = {
   'UCP-046': {
     severity: 'both',
     types: ['catalog'],

@@ -20,7 +20,7 @@ const SERVICE = ucpSpec('overview', 'Service Definition')
 const ENDPOINT = ucpSpec('overview', 'Endpoint Resolution')
 const BINDING = ucpSpec('overview', 'Spec URL Binding')
 
-export const ENVELOPE_RULES: RuleTable<UcpView> = {
+export const UCP_ENVELOPE_RULES: RuleTable<UcpView> = {
   // UCP-001…008: the object `ucp` and its registries.
   'UCP-001': {
     why: 'Version, services and capabilities all hang from the object ucp.',

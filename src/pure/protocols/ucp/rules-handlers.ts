@@ -24,7 +24,7 @@ const HANDLERS = ucpSpec('overview', 'Payment Architecture')
 /** Members of a handler in 2026-01-11 except name and version, which other rules check. */
 const FIRST_HANDLER = object({ spec: text, config_schema: uri, instrument_schemas: list(uri), config: object({}) })
 
-export const HANDLER_RULES: RuleTable<UcpView> = {
+export const UCP_HANDLER_RULES: RuleTable<UcpView> = {
   // UCP-019…021 and 026: payment handlers, older versions, and the webhook for orders.
   'UCP-019': {
     severity: 'both',
@@ -274,7 +274,7 @@ const ID_NAMES: ReadonlySet<string> = new Set([
 ])
 
 /** UCP-045: the payee. */
-export const PAYEE_RULES: RuleTable<UcpView> = {
+export const UCP_PAYEE_RULES: RuleTable<UcpView> = {
   'UCP-045': {
     severity: 'both',
     why: 'A document of another business looks just like one of the business you mean to pay.',

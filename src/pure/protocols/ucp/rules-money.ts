@@ -16,7 +16,7 @@ import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
 import { BASKETS, type UcpTotals, type UcpView, ucpSpec } from './view.ts'
 import { expectShape } from '../kit/shape.ts'
-import { CHECKOUT_FULFILLMENT, NEWEST_CHECKOUT_FULFILLMENT, NEWEST_ORDER_FULFILLMENT, ORDER_FULFILLMENT } from './schemas.ts'
+import { responseShapes } from './schemas.ts'
 
 const TOTALS = ucpSpec('reference', 'Totals')
 
@@ -25,7 +25,7 @@ const TYPES = ['subtotal', 'items_discount', 'discount', 'fulfillment', 'tax', '
 const DISCOUNTS: ReadonlySet<string> = new Set(['items_discount', 'discount'])
 const CHARGES: ReadonlySet<string> = new Set(['subtotal', 'fulfillment', 'tax', 'fee'])
 
-export const MONEY_RULES: RuleTable<UcpView> = {
+export const UCP_MONEY_RULES: RuleTable<UcpView> = {
   // UCP-030…034 and 036: amounts and how they add up.
   'UCP-030': {
     why: 'Amounts are integers of minor units; fractions and large numbers are read differently by different readers.',
@@ -205,10 +205,9 @@ export const MONEY_RULES: RuleTable<UcpView> = {
       // Members of fulfilment differ between versions, so an unknown version says nothing about them.
       const isKnown = context.version_source !== 'assumed'
       if (context.type === 'order') {
-        if (isKnown && fulfillment.kind === 'object')
-          expectShape(error, fulfillment, is_newest_version ? NEWEST_ORDER_FULFILLMENT : ORDER_FULFILLMENT)
+        if (isKnown && fulfillment.kind === 'object') expectShape(error, fulfillment, responseShapes(is_newest_version).order_fulfillment)
         checkMovedQuantities(error, body)
-      } else if (isKnown) expectShape(error, fulfillment, is_newest_version ? NEWEST_CHECKOUT_FULFILLMENT : CHECKOUT_FULFILLMENT)
+      } else if (isKnown) expectShape(error, fulfillment, responseShapes(is_newest_version).checkout_fulfillment)
       const ids = lines.map((line) => line.text('id')).filter((id) => id !== null)
       // A reference to a line that cannot be read, or whose id cannot be read, proves nothing.
       if (body.get('line_items').kind !== 'array' || ids.length < body.items('line_items').length) return

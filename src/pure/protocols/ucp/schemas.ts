@@ -68,15 +68,10 @@ const adjustment = object(
   { description: text, line_items: list(movedLine), totals: list(object({})) },
 )
 
-/** Shapes of responses; required members come first. */
-export const RESPONSES: Readonly<Record<'checkout' | 'cart' | 'order', JsonShape>> = {
-  checkout: object({ ...BASKET, status: text, links: list(LINK) }, EXTRAS),
-  cart: object(BASKET, EXTRAS),
-  order: object(
-    { id: text, checkout_id: text, permalink_url: uri, line_items: list(line), fulfillment: object({}), totals: list(object({})) },
-    { messages: list(object({})), currency: text, label: text, adjustments: list(adjustment) },
-  ),
-}
+const order = object(
+  { id: text, checkout_id: text, permalink_url: uri, line_items: list(line), fulfillment: object({}), totals: list(object({})) },
+  { messages: list(object({})), currency: text, label: text, adjustments: list(adjustment) },
+)
 
 // The newest version, from the schemas of three days before its release. Open sets, such as delivery methods, are open here.
 const newestInstrument = object(each(text, 'id', 'handler_id', 'type'), {
@@ -97,8 +92,6 @@ const newestMethod = object(
 )
 const newestAvailable = object({ type: text, line_item_ids: list(text) }, { description: text, fulfillable_on: textOrNull })
 
-export const NEWEST_CHECKOUT_FULFILLMENT = object({}, { methods: list(newestMethod), available_methods: list(newestAvailable) })
-
 const newestContext = object(
   {},
   {
@@ -115,13 +108,6 @@ const NEWEST = {
   discounts: object({}, { codes: list(text), applied: list(discount) }),
 }
 
-/** The same for the newest version. */
-export const NEWEST_RESPONSES: typeof RESPONSES = {
-  checkout: object({ ...BASKET, status: text, links: list(LINK) }, NEWEST),
-  cart: object(BASKET, { ...NEWEST, links: list(LINK) }),
-  order: RESPONSES.order,
-}
-
 const times = { carrier: text, description: text }
 const option = object({ id: text, title: text, totals: list(object({})) }, times)
 const group = object({ id: text, line_item_ids: list(text) }, { options: list(option), selected_option_id: textOrNull })
@@ -135,15 +121,11 @@ const availableMethod = object(
   { description: text, fulfillable_on: textOrNull },
 )
 
-export const CHECKOUT_FULFILLMENT = object({}, { methods: list(method), available_methods: list(availableMethod) })
-
 const expectation = object(
   { id: text, line_items: list(movedLine), method_type: oneOfTexts('shipping', 'pickup', 'digital'), destination: address },
   { description: text, fulfillable_on: text },
 )
 const event = object({ id: text, type: text, line_items: list(movedLine) }, { ...times, tracking_number: text, tracking_url: uri })
-
-export const ORDER_FULFILLMENT = object({}, { expectations: list(expectation), events: list(event) })
 
 /** The newest version leaves the ways of delivery open, so any text names one. */
 const newestExpectation = object(
@@ -151,7 +133,34 @@ const newestExpectation = object(
   { description: text, fulfillable_on: text },
 )
 
-export const NEWEST_ORDER_FULFILLMENT = object({}, { expectations: list(newestExpectation), events: list(event) })
+/** Shapes of responses and of `fulfillment` in them; required members come first. */
+interface ResponseShapes {
+  checkout: JsonShape
+  cart: JsonShape
+  order: JsonShape
+  checkout_fulfillment: JsonShape
+  order_fulfillment: JsonShape
+}
+
+const EARLIER_SHAPES: ResponseShapes = {
+  checkout: object({ ...BASKET, status: text, links: list(LINK) }, EXTRAS),
+  cart: object(BASKET, EXTRAS),
+  order,
+  checkout_fulfillment: object({}, { methods: list(method), available_methods: list(availableMethod) }),
+  order_fulfillment: object({}, { expectations: list(expectation), events: list(event) }),
+}
+
+const NEWEST_SHAPES: ResponseShapes = {
+  checkout: object({ ...BASKET, status: text, links: list(LINK) }, NEWEST),
+  cart: object(BASKET, { ...NEWEST, links: list(LINK) }),
+  order,
+  checkout_fulfillment: object({}, { methods: list(newestMethod), available_methods: list(newestAvailable) }),
+  order_fulfillment: object({}, { expectations: list(newestExpectation), events: list(event) }),
+}
+
+export function responseShapes(is_newest_version: boolean): ResponseShapes {
+  return is_newest_version ? NEWEST_SHAPES : EARLIER_SHAPES
+}
 
 /** Products and variants, from the catalogue schemas (ucp.dev, read 2026-11-22). UCP-030 checks the amounts. */
 

@@ -15,7 +15,7 @@ const METHODS = ['eip3009', 'permit2', 'erc7710'] as const
 const PARTIES = ['facilitatorAddress', 'receiverAuthorizer', 'captureAuthorizer', 'feeRecipient'] as const
 
 /** X402-012…016 and 018…023: asset, recipient, and the data that the payer needs to sign. */
-export const ADDRESS_RULES: RuleTable<X402View> = {
+export const X402_ADDRESS_RULES: RuleTable<X402View> = {
   'X402-012': {
     why: 'The asset is the address of the token contract, not its symbol.',
     spec: x402Spec(2, 'PaymentRequirements'),
@@ -265,7 +265,7 @@ const DELAY_S = { min: 900n, max: 2_592_000n }
 const MOST_BPS = 10_000n
 
 /** X402-046 and 049: extra data of the schemes with delayed capture, on EVM networks. */
-export const SCHEME_RULES: RuleTable<X402View> = {
+export const X402_SCHEME_RULES: RuleTable<X402View> = {
   'X402-046': {
     severity: 'both',
     why: 'The payer signs for these parties and times; without them it cannot sign, or the payment cannot be settled.',

@@ -18,7 +18,7 @@ import { isOfNamespace, networkAt, shortenNetworkId, V1_NETWORKS } from './docum
 import { hasNetworkNameForm } from './rules-terms.ts'
 
 /** X402-001…004, 029, 041: versions, member names and objects around the terms. */
-export const ENVELOPE_RULES: RuleTable<X402View> = {
+export const X402_ENVELOPE_RULES: RuleTable<X402View> = {
   'X402-001': {
     severity: 'both',
     why: 'Clients choose their reader by this number, and throw on anything else.',
@@ -128,7 +128,7 @@ function reportAliases(error: ReportFinding, holder: JsonCursor, names: readonly
 }
 
 /** X402-039, 040, 044 and 045: answers of facilitators, servers and directories. */
-export const ANSWER_RULES: RuleTable<X402View> = {
+export const X402_ANSWER_RULES: RuleTable<X402View> = {
   'X402-039': {
     severity: 'both',
     types: ['settlement_response'],

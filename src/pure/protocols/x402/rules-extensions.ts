@@ -26,7 +26,7 @@ const METHODS: ReadonlySet<string> = new Set([...BODY_METHODS, 'GET', 'HEAD', 'D
 const BODY_TYPES = ['json', 'form-data', 'text'] as const
 
 /** X402-024…026, 030…032, 050 and 051: the resource, and extensions. */
-export const EXTENSION_RULES: RuleTable<X402View> = {
+export const X402_EXTENSION_RULES: RuleTable<X402View> = {
   'X402-024': {
     severity: 'both',
     why: 'The payer is shown what it pays for by this URL, and may hold the payment against it.',

@@ -42,7 +42,7 @@ const SKEW_S = 30n
 const BACKDATED_S = 600n
 
 /** X402-033…038, 042, 043, 047 and 048: payloads, payment channels, payees and secrets. */
-export const PAYLOAD_RULES: RuleTable<X402View> = {
+export const X402_PAYLOAD_RULES: RuleTable<X402View> = {
   'X402-033': {
     types: ['payment_payload', 'verify_request'],
     why: 'A server finds the terms that were chosen, and what was signed, in these members.',

@@ -31,7 +31,7 @@ const MOST_PLAUSIBLE = 1_000_000_000_000n
 const CAIP_2: SpecReference = { url: 'https://chainagnostic.org/CAIPs/caip-2', section: 'Syntax' }
 
 /** X402-005…011, 017, 027, 028: scheme, network, amount and time of each way to pay. */
-export const TERMS_RULES: RuleTable<X402View> = {
+export const X402_TERMS_RULES: RuleTable<X402View> = {
   'X402-005': {
     severity: 'both',
     why: 'A client pays only by a scheme that it knows.',

@@ -1,6 +1,6 @@
 import { html } from '../html.ts'
-import { MICRO_AST } from '../../../pure/protocols/micro-ast/index.ts'
-import { ACTION_PROTOCOLS, ACTION_TYPES, AVAILABILITY, NODE_LIMITS, NODE_PARENTS } from '../../../pure/protocols/micro-ast/rules-nodes.ts'
+import { PROTOCOLS } from '../../../pure/protocols/registry.ts'
+import { NODE_TABLE } from '../../../pure/protocols/micro-ast/rules-nodes.ts'
 import { MOST_NODES } from '../../../pure/protocols/micro-ast/view.ts'
 import { nobleCrypto, toHex } from '../../../pure/receipts/crypto.ts'
 import { createCommitment, CSP1, CSP1_CODES, readMetaAddress, stealthAddress } from '../../../pure/rulebooks/csp1.ts'
@@ -15,6 +15,8 @@ import { limits, proofLimits } from '../../../service/limits.ts'
 import type { AppDeps } from '../../deps.ts'
 import type { Markup } from '../layout.ts'
 import { code, items, json, paragraphs, pretty, sample, table, type Values } from './parts.ts'
+
+const MICRO_AST = PROTOCOLS['micro-ast']
 
 /** Values of the placeholders in the rule books of docs/guide/. */
 
@@ -214,18 +216,18 @@ export const RULE_BOOKS: Values = {
     table(
       'Types of nodes',
       ['type', 'parent'],
-      Object.entries(NODE_PARENTS).map(([type, parents]) => [
+      Object.entries(NODE_TABLE.parents).map(([type, parents]) => [
         code(type),
         parents.map((parent) => (parent === 'root' ? 'none' : parent)).join(' or '),
       ]),
     ),
-  ast_depth: () => NODE_LIMITS.depth,
-  ast_attributes_max: () => NODE_LIMITS.attributes,
-  ast_attribute_chars: () => NODE_LIMITS.attribute_name_chars,
-  ast_name_chars: () => NODE_LIMITS.name_chars,
-  ast_availability: () => AVAILABILITY.join(', '),
-  ast_action_types: () => ACTION_TYPES.join(', '),
-  ast_action_protocols: () => ACTION_PROTOCOLS.join(', '),
+  ast_depth: () => NODE_TABLE.limits.depth,
+  ast_attributes_max: () => NODE_TABLE.limits.attributes,
+  ast_attribute_chars: () => NODE_TABLE.limits.attribute_name_chars,
+  ast_name_chars: () => NODE_TABLE.limits.name_chars,
+  ast_availability: () => NODE_TABLE.availability.join(', '),
+  ast_action_types: () => NODE_TABLE.action_types.join(', '),
+  ast_action_protocols: () => NODE_TABLE.action_protocols.join(', '),
   ast_example: () => pretty(AST_EXAMPLE),
   ast_body: () => shellWord(JSON.stringify({ protocol: 'micro-ast', document: AST_EXAMPLE })),
   ast_rules: () =>

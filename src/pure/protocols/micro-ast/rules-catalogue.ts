@@ -16,9 +16,8 @@ import {
 import { isWeakAlgorithm } from '../kit/keys.ts'
 import { isCurrencyCode } from '../kit/money.ts'
 import { expectHttpsUrl, hostOfUrl } from '../kit/url.ts'
-import { defineProtocol, type RuleTable, type FindingReporter } from '../protocol.ts'
-import { NODE_RULES } from './rules-nodes.ts'
-import { MICRO_AST_READER, type CatalogueView, microAstSpec, MOST_NODES } from './view.ts'
+import type { RuleTable, FindingReporter } from '../protocol.ts'
+import { type CatalogueView, microAstSpec, MOST_NODES } from './view.ts'
 
 const DAY_S = 86_400
 const STALE_S = 30 * DAY_S
@@ -35,7 +34,7 @@ const SIGNATURE: ReadonlySet<string> = new Set(['alg', 'kid', 'value'])
 const MISPLACED: ReadonlySet<string> = new Set(NODE_LIST.filter((name) => !['type', 'name', 'price', 'id'].includes(name)))
 
 /** MAST-001…005, 022, 023, 025, 027 and 028: the catalogue as a whole. */
-const CATALOGUE_RULES: RuleTable<CatalogueView> = {
+export const CATALOGUE_RULES: RuleTable<CatalogueView> = {
   'MAST-001': {
     severity: 'both',
     why: 'A reader knows by this text how to read the rest.',
@@ -201,12 +200,3 @@ function comparePayee({ error, warning }: FindingReporter, { context, document, 
   if (!isWhole || (id === null && merchant_host === null)) warning(document, 'names no payee, so the expected payee was not verified')
   else error(merchant, 'is not the expected payee')
 }
-
-/** Micro-AST 1.0: a small catalogue of goods for agents. No public specification is known; docs/guide/micro-ast.md describes the format. */
-export const MICRO_AST = defineProtocol({
-  id: 'micro-ast',
-  title: 'Micro-AST',
-  ...MICRO_AST_READER,
-  not_checked: ['signatures', 'reachability of URLs', 'whether goods, prices and stock are as stated'],
-  rules: [CATALOGUE_RULES, NODE_RULES],
-})
