@@ -10,6 +10,7 @@ import {
   a2aSpec,
   oldSpec,
   isSet,
+  expectNonEmptyText,
   extensionKind,
   delegatedDocuments,
 } from './view.ts'
@@ -118,12 +119,6 @@ export const A2A_CARD_RULES: RuleTable<A2aView> = {
 function checkRequiredMembers(error: ReportFinding, card: JsonCursor, names: readonly string[]): void {
   if (card.kind !== 'object') return
   for (const name of names) if (!at(card, name).present) error(card.get(name), 'is missing')
-}
-
-/** A required text: nothing is said of what is absent or null, since other rules do. */
-export function expectNonEmptyText(error: ReportFinding, cursor: JsonCursor): void {
-  if (cursor.kind === 'null' || !expectTypeIfPresent(error, cursor, 'string')) return
-  if (cursor.text()?.trim() === '') error(cursor, 'is an empty string', { expected: 'a non-empty string' })
 }
 
 /** Objects whose member names the protocol defines; schemes and requirements are named by the agent. */

@@ -5,8 +5,18 @@ import { decodeJsonObject, isWeakAlgorithm } from '../kit/keys.ts'
 import { describeHttpsFault, classifyPrivateHost, readUrl, hostOfUrl, isHostWithin, hostOfPayee } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { expectNonEmptyText } from './rules-card.ts'
-import { at, isSet, type A2aView, type AgentInterface, a2aSpec, oldSpec, expectTypeOrUnset, delegatedDocuments, offersIn } from './view.ts'
+import {
+  at,
+  isSet,
+  type A2aView,
+  type AgentInterface,
+  a2aSpec,
+  oldSpec,
+  expectTypeOrUnset,
+  delegatedDocuments,
+  expectNonEmptyText,
+  offersIn,
+} from './view.ts'
 
 const INTERFACE = a2aSpec('4.4.6. AgentInterface')
 const OLD_INTERFACE = oldSpec('5.6. Transport Declaration and URL Relationships')

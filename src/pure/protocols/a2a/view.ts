@@ -180,6 +180,12 @@ export function isSet(cursor: JsonCursor, name: string): boolean {
   return kind !== 'absent' && kind !== 'null'
 }
 
+/** A required text: nothing is said of what is absent or null, since other rules do. */
+export function expectNonEmptyText(error: ReportFinding, cursor: JsonCursor): void {
+  if (cursor.kind === 'null' || !expectTypeIfPresent(error, cursor, 'string')) return
+  if (cursor.text()?.trim() === '') error(cursor, 'is an empty string', { expected: 'a non-empty string' })
+}
+
 /** Expects the type if a value is present. Protocol buffers read null as an unset field; the schemas before 1.0 do not. */
 export function expectTypeOrUnset(error: ReportFinding, cursor: JsonCursor, kind: JsonType, { is_v1 }: { is_v1: boolean }): boolean {
   return !(is_v1 && cursor.kind === 'null') && expectTypeIfPresent(error, cursor, kind)

@@ -2,9 +2,17 @@ import { expectType, expectText, expectOneOf, expectPresent, expectItemTypes, ex
 import { expectMinorUnits, sumIntegers } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
-import { listFeedPrices } from './rules-session.ts'
 import { OLD_LINE_AMOUNTS, rfcSpec, schemaSpec, REJECTION_REASONS, SESSION_TYPES } from './versions.ts'
-import { sumOfType, sumOfTypes, absoluteAmount, singleAmount, type AcpView, type AcpTotals, followJsonPath } from './view.ts'
+import {
+  sumOfType,
+  sumOfTypes,
+  absoluteAmount,
+  singleAmount,
+  type AcpView,
+  type AcpTotals,
+  followJsonPath,
+  listFeedPrices,
+} from './view.ts'
 
 const TOTAL = schemaSpec('Total')
 const PRICED: string[] = ['checkout_session', 'order']

@@ -10,7 +10,7 @@ import {
 import { readDateVersion } from '../kit/dates.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { isEventOrder, type AcpView, followJsonPath } from './view.ts'
+import { isEventOrder, type AcpView, followJsonPath, listFeedPrices } from './view.ts'
 import {
   ACP_TYPES,
   ACP_VERSIONS,
@@ -205,11 +205,6 @@ function checkFeedCurrencies({ error }: FindingReporter, body: JsonCursor): void
     const isRight = cursor.redacted || /^[A-Z]{3}$/.test(cursor.text() ?? '')
     if (!isRight) error(cursor, 'is not a currency code of three upper-case letters', { expected: 'a code such as USD' })
   }
-}
-
-export function listFeedPrices(body: JsonCursor): JsonCursor[] {
-  const names = ['price', 'list_price', 'unit_price']
-  return body.objects('variants').flatMap((variant) => names.map((name) => variant.get(name)).filter(({ kind }) => kind === 'object'))
 }
 
 /** Versions whose documents of a type have a member, oldest first. */

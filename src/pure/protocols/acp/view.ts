@@ -415,6 +415,12 @@ function inferOldVersion(body: JsonCursor, lines: readonly JsonCursor[]): Shape 
   return { version: options.length > 0 ? '2025-12-12' : '2026-01-16', version_source: 'assumed' }
 }
 
+/** Prices of a product feed. */
+export function listFeedPrices(body: JsonCursor): JsonCursor[] {
+  const names = ['price', 'list_price', 'unit_price']
+  return body.objects('variants').flatMap((variant) => names.map((name) => variant.get(name)).filter(({ kind }) => kind === 'object'))
+}
+
 export const ACP_READER: DocumentReader<AcpView> = {
   versions: ACP_VERSIONS,
   types: ACP_TYPES,

@@ -11,8 +11,17 @@ import { isWeakAlgorithm, readCompactJws } from '../kit/keys.ts'
 import { expectMinorUnits, sumIntegers, expectInteger, isCurrencyCode, minorUnitDigits } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
-import { expectPartyMembers, expectIsoTime, DIGEST_CHARS } from './values.ts'
-import { ap2Spec, CURRENT, mandatesOfTypes, type Ap2View, type ClosedPayment, cnfKeys } from './view.ts'
+import {
+  ap2Spec,
+  CURRENT,
+  mandatesOfTypes,
+  type Ap2View,
+  type ClosedPayment,
+  cnfKeys,
+  expectPartyMembers,
+  expectIsoTime,
+  DIGEST_CHARS,
+} from './view.ts'
 import { readUrl } from '../kit/url.ts'
 import type { Ap2Mandate, Ap2Type } from './mandates.ts'
 import { isLuhn } from '../../checks/luhn.ts'

@@ -3,9 +3,19 @@ import { expectText, expectTypeIfPresent, expectItemTypes, expectObject, expectT
 import { isWeakAlgorithm, readCompactJws, decodeJsonObject } from '../kit/keys.ts'
 import { JsonCursor } from '../json-cursor.ts'
 import { rfc, type RuleTable, type FindingReporter, type ReportFinding } from '../protocol.ts'
-import { DIGEST_CHARS, expectIsoTime, readDecimal, differByUnit } from './values.ts'
 import { isOfV01, VCT, type Ap2Mandate } from './mandates.ts'
-import { ap2Spec, ISSUE_BUDGET, CURRENT, type Ap2View, legacySpec, mandatesOfTypes } from './view.ts'
+import {
+  ap2Spec,
+  ISSUE_BUDGET,
+  CURRENT,
+  type Ap2View,
+  legacySpec,
+  mandatesOfTypes,
+  DIGEST_CHARS,
+  expectIsoTime,
+  readDecimal,
+  differByUnit,
+} from './view.ts'
 import { expectInteger } from '../kit/money.ts'
 
 /** AP2-001…003, 034…036 and 045: types, tokens and disclosures around the claims. */

@@ -1,9 +1,17 @@
 import { readIso8601 } from '../kit/dates.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
-import { areDifferentParties, isOutsideAllowed, type MandateLimits } from './values.ts'
 import type { Disclosed } from './mandates.ts'
-import { ap2Spec, OPEN_PAYMENTS, type Ap2View, type ClosedPayment, type OpenMandate } from './view.ts'
+import {
+  ap2Spec,
+  OPEN_PAYMENTS,
+  type Ap2View,
+  type ClosedPayment,
+  type OpenMandate,
+  areDifferentParties,
+  isOutsideAllowed,
+  type MandateLimits,
+} from './view.ts'
 import { sameAccount } from '../kit/addresses.ts'
 import { isHostWithin, hostOfPayee } from '../kit/url.ts'
 

@@ -2,8 +2,19 @@ import { expectType, expectOneOf, expectUnique, expectNotEmpty, expectObject } f
 import { decodedLength } from '../kit/keys.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import { rfc, type RuleTable, type ReportFinding, type FindingReporter } from '../protocol.ts'
-import { cnfKeys, CURRENT, OPEN_PAYMENTS, type Ap2View, type OpenMandate, ap2Spec, ISSUE_BUDGET } from './view.ts'
-import { type AmountRange, type DateWindow, type Party, expectIsoTime, expectPartyMembers } from './values.ts'
+import {
+  cnfKeys,
+  CURRENT,
+  OPEN_PAYMENTS,
+  type Ap2View,
+  type OpenMandate,
+  ap2Spec,
+  ISSUE_BUDGET,
+  type MandateLimits,
+  type Party,
+  expectIsoTime,
+  expectPartyMembers,
+} from './view.ts'
 import { expectInteger, expectMinorUnits } from '../kit/money.ts'
 import type { Disclosed, Ap2Type } from './mandates.ts'
 
@@ -283,7 +294,7 @@ function belongsToOtherMandate(type: string, is_payment: boolean): boolean {
 }
 
 /** The last of several ranges of one currency that have no amount in common. */
-function findContradictoryRange(ranges: readonly AmountRange[]): JsonCursor[] {
+function findContradictoryRange(ranges: MandateLimits['ranges']): JsonCursor[] {
   const [first, ...others] = ranges
   if (first === undefined || others.some(({ currency }) => currency !== first.currency)) return []
   let [min, max] = [first.min, first.max]
@@ -295,7 +306,7 @@ function findContradictoryRange(ranges: readonly AmountRange[]): JsonCursor[] {
   return []
 }
 
-function findContradictoryWindow(windows: readonly DateWindow[]): JsonCursor[] {
+function findContradictoryWindow(windows: MandateLimits['windows']): JsonCursor[] {
   const [first, ...others] = windows
   if (first === undefined) return []
   let [start_s, end_s] = [first.not_before?.from_s ?? -Infinity, first.not_after?.to_s ?? Infinity]

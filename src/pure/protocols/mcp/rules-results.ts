@@ -16,8 +16,7 @@ import { isDate, readDateTime, readDateVersion } from '../kit/dates.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import { expectUriIfPresent, readUrl, isUri } from '../kit/url.ts'
 import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
-import { MCP_TYPES, MCP_VERSIONS, asksForInput, type McpView, LIFECYCLE, mcpSpec } from './view.ts'
-import { objectsWithIcons } from './rules-tools.ts'
+import { MCP_TYPES, MCP_VERSIONS, objectsWithIcons, asksForInput, type McpView, LIFECYCLE, mcpSpec } from './view.ts'
 
 /** One variable of an expression: a name, a prefix length or an explode mark (RFC 6570, 2.3 and 2.4). */
 const VARIABLE = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*(?::[1-9][0-9]{0,3}|\*)?$/

@@ -2,7 +2,7 @@ import { expectText, expectOneOf, expectTypeIfPresent, expectUnique, expectArray
 import { hasHiddenCharacters, looksLikeInstruction } from '../kit/text-hygiene.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding, FindingReporter, SpecReference } from '../protocol.ts'
-import { mcpSpec, type McpView, type ToolSchema } from './view.ts'
+import { mcpSpec, type McpView, objectsWithIcons, type ToolSchema } from './view.ts'
 
 const WITH_TOOLS = ['tools_list', 'tool_result', 'batch'] as const
 
@@ -281,11 +281,6 @@ const LATER: readonly [string, Members][] = [
   ['2025-11-25', ofTools('execution')],
   ['2025-11-25', (view) => objectsWithIcons(view).map((cursor) => cursor.get('icons'))],
 ]
-
-/** Objects that may have icons. */
-export function objectsWithIcons({ tools, resources, templates, prompts, implementations }: McpView): JsonCursor[] {
-  return [...tools.map(({ cursor }) => cursor), ...resources, ...templates, ...prompts, ...implementations]
-}
 
 function listSchemas({ tools }: McpView): ToolSchema[] {
   return tools.flatMap(({ input, output }) => [input, output]).filter((schema) => schema !== null)

@@ -52,6 +52,11 @@ export interface McpView {
   implementations: JsonCursor[]
 }
 
+/** Objects that may have icons. */
+export function objectsWithIcons({ tools, resources, templates, prompts, implementations }: McpView): JsonCursor[] {
+  return [...tools.map(({ cursor }) => cursor), ...resources, ...templates, ...prompts, ...implementations]
+}
+
 function collectMcpView(context: RuleContext): McpView {
   const { document } = context
   const messages = (document.kind === 'array' ? document.objects() : [document]).map((cursor) => ({

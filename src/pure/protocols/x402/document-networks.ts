@@ -151,3 +151,8 @@ export function networkAt(cursor: JsonCursor): X402Network | null {
 export function tokensOf(network: X402Network): readonly KnownToken[] {
   return X402_TOKENS.view.by_network.get(network.id) ?? []
 }
+
+/** Returns whether a text has the form of network names of version 1, to allow for new ones. */
+export function hasNetworkNameForm(text: string | null): boolean {
+  return text !== null && /^[a-z][a-z0-9-]{1,63}$/.test(text)
+}

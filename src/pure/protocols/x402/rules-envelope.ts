@@ -14,8 +14,7 @@ import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
 import { x402Spec, ALIASES, amountName, isMissing, type RequirementsEntry, type X402View } from './view.ts'
 import { classifyEvmAddress } from '../kit/addresses.ts'
 import { readDecimalDigits } from '../kit/money.ts'
-import { isOfNamespace, networkAt, shortenNetworkId, V1_NETWORKS } from './document-networks.ts'
-import { hasNetworkNameForm } from './rules-terms.ts'
+import { hasNetworkNameForm, isOfNamespace, networkAt, shortenNetworkId, V1_NETWORKS } from './document-networks.ts'
 
 /** X402-001…004, 029, 041: versions, member names and objects around the terms. */
 export const X402_ENVELOPE_RULES: RuleTable<X402View> = {

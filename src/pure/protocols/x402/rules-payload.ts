@@ -18,8 +18,8 @@ import { createChannelHashes } from '../../payments/channels.ts'
 import { nobleCrypto } from '../../receipts/crypto.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { payToOf } from './rules-terms.ts'
 import {
+  payToOf,
   signedRecipients,
   schemeOfPayload,
   listAuthorizations,

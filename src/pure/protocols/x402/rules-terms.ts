@@ -5,22 +5,25 @@ import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding, SpecReference } from '../protocol.ts'
 import {
   foldAsset,
+  hasNetworkNameForm,
   isOfNamespace,
   networkAt,
   shortenNetworkId,
   SOLANA_NETWORKS,
   V1_NETWORKS,
-  type X402Network,
-  type KnownToken,
-  tokensOf,
 } from './document-networks.ts'
-import { schemeSpec, x402Spec, isMissing, type RequirementsEntry, type X402View, amountName } from './view.ts'
-
-/** The token that an asset is on a network; null when it is not in the table. */
-function knownToken(network: X402Network, asset: string): KnownToken | null {
-  const wanted = foldAsset(asset)
-  return tokensOf(network).find((token) => foldAsset(token.asset) === wanted) ?? null
-}
+import {
+  amountName,
+  assetOf,
+  isMissing,
+  networkCursor,
+  payToOf,
+  type RequirementsEntry,
+  schemeSpec,
+  tokenOf,
+  x402Spec,
+  type X402View,
+} from './view.ts'
 
 const SCHEMES: ReadonlySet<string> = new Set(['exact', 'upto', 'batch-settlement', 'auth-capture'])
 const MOST_EVM = 2n ** 256n - 1n
@@ -190,16 +193,6 @@ function amountOf({ cursor, version }: RequirementsEntry): JsonCursor {
   return own.present || !other.present ? own : other
 }
 
-function networkCursor(cursor: JsonCursor): JsonCursor {
-  return firstPresent(cursor, ['network', 'chain'])
-}
-
-/** The first of these members that is there; else the first of all. */
-function firstPresent(cursor: JsonCursor, [own = '', ...aliases]: readonly string[]): JsonCursor {
-  const alias = cursor.has(own) ? undefined : aliases.find((name) => cursor.has(name))
-  return cursor.get(alias ?? own)
-}
-
 function checkNetworkForm({ error, warning }: FindingReporter, { cursor, version }: RequirementsEntry): void {
   const at = networkCursor(cursor)
   const text = expectString(error, at)
@@ -219,25 +212,6 @@ function checkNetworkForm({ error, warning }: FindingReporter, { cursor, version
   } else if (caip === undefined && !hasNetworkNameForm(text)) {
     error(at, 'is not a network name of version 1', { expected: 'a name such as base or solana' })
   }
-}
-
-/** Returns whether a text has the form of network names of version 1, to allow for new ones. */
-export function hasNetworkNameForm(text: string | null): boolean {
-  return text !== null && /^[a-z][a-z0-9-]{1,63}$/.test(text)
-}
-
-/** The token of the table that an entry asks for; null when it is not known. */
-export function tokenOf({ cursor, network }: RequirementsEntry) {
-  const asset = assetOf(cursor).text()
-  return network === null || asset === null ? null : knownToken(network, asset)
-}
-
-export function assetOf(cursor: JsonCursor): JsonCursor {
-  return firstPresent(cursor, ['asset', 'usdcAddress'])
-}
-
-export function payToOf(cursor: JsonCursor): JsonCursor {
-  return firstPresent(cursor, ['payTo', 'payToAddress', 'address'])
 }
 
 function listOffered(entries: readonly RequirementsEntry[]): RequirementsEntry[] {

@@ -1,6 +1,6 @@
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
-import { networkAt, V1_NETWORKS, type X402Network } from './document-networks.ts'
+import { foldAsset, type KnownToken, networkAt, tokensOf, V1_NETWORKS, type X402Network } from './document-networks.ts'
 
 const X402_TYPES = [
   'payment_required',
@@ -167,8 +167,33 @@ function addPayload(view: X402View, cursor: JsonCursor, version: X402Version, of
 }
 
 function readEntry(cursor: JsonCursor, version: X402Version, role: RequirementsEntry['role']): RequirementsEntry {
-  const network = cursor.has('network') ? cursor.get('network') : cursor.get('chain')
-  return { cursor, version, role, scheme: cursor.text('scheme'), network: networkAt(network) }
+  return { cursor, version, role, scheme: cursor.text('scheme'), network: networkAt(networkCursor(cursor)) }
+}
+
+export function networkCursor(cursor: JsonCursor): JsonCursor {
+  return firstPresent(cursor, ['network', 'chain'])
+}
+
+/** The token of the table that an entry asks for; null when it is not known. */
+export function tokenOf({ cursor, network }: RequirementsEntry): KnownToken | null {
+  const asset = assetOf(cursor).text()
+  if (network === null || asset === null) return null
+  const wanted = foldAsset(asset)
+  return tokensOf(network).find((token) => foldAsset(token.asset) === wanted) ?? null
+}
+
+export function assetOf(cursor: JsonCursor): JsonCursor {
+  return firstPresent(cursor, ['asset', 'usdcAddress'])
+}
+
+export function payToOf(cursor: JsonCursor): JsonCursor {
+  return firstPresent(cursor, ['payTo', 'payToAddress', 'address'])
+}
+
+/** The first of these members that is there; else the first of all. */
+function firstPresent(cursor: JsonCursor, [own = '', ...aliases]: readonly string[]): JsonCursor {
+  const alias = cursor.has(own) ? undefined : aliases.find((name) => cursor.has(name))
+  return cursor.get(alias ?? own)
 }
 
 /** Name of the amount in a version. */
