@@ -2,7 +2,7 @@
  * Sends calls without a payment, and one signed payment until its outcome is known. The same bytes are sent again; no code here can sign. A broken connection, a proxy's
  * page or a redirect is not an outcome.
  */
-import type { ClientOptions, Clock, Fetch } from './options.ts'
+import { type ClientOptions, type Clock, type Fetch, systemClock } from './options.ts'
 import { type AnswerForm, localError, WHOLE, type Payment, AssayError, type Charged, readAllowance, type Allowance } from './answer.ts'
 import { isObject } from '../pure/is-object.ts'
 
@@ -26,28 +26,13 @@ function linkOf({
   patience_ms = PATIENCE_MS,
   clock = systemClock,
 }: ClientOptions): ServiceLink {
-  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.search !== '' || parsed.hash !== '') {
+  const base = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
+  if (base === null || !/^https?:$/.test(base.protocol) || base.username !== '' || base.search !== '' || base.hash !== '') {
     throw localError('BAD_OPTIONS', 'url must be the http or https address of a service, such as https://assay.example.')
   }
   // Read for each request, because a platform may replace its fetch.
   const platform: ServiceLink['fetch'] = (address, init) => globalThis.fetch(address, init)
-  return { url: parsed.href.replace(/\/+$/, ''), fetch: given ?? platform, request_ms, patience_ms, clock }
-}
-
-const systemClock: Clock = {
-  now_ms: () => Date.now(),
-  wait: (ms, signal) =>
-    new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      if (signal?.aborted === true) done()
-      else signal?.addEventListener('abort', done)
-    }),
+  return { url: base.href.replace(/\/+$/, ''), fetch: given ?? platform, request_ms, patience_ms, clock }
 }
 
 /** Maximum length of a response body in bytes. */

@@ -80,3 +80,18 @@ export interface Clock {
   /** Resolves after this many milliseconds, or immediately if the signal is aborted. */
   wait(ms: number, signal: AbortSignal | null): Promise<void>
 }
+
+export const systemClock: Clock = {
+  now_ms: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      if (signal?.aborted === true) done()
+      else signal?.addEventListener('abort', done)
+    }),
+}

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { checkDocument, type PreflightReport, type PreflightFinding } from '../../src/pure/protocols/check.ts'
 import { readProtocolDocument } from '../../src/pure/protocols/read-document.ts'
 import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
-import type { ProtocolId, RuleDescription, FindingSeverity, VersionSource } from '../../src/pure/protocols/protocol.ts'
+import type { ProtocolId, RuleDescription, Detection, FindingSeverity } from '../../src/pure/protocols/protocol.ts'
 
 /**
  * What every protocol is held against. `protocolSuite(id, { clean, cases })` asserts:
@@ -18,7 +18,7 @@ export interface CleanDocument {
   document: unknown
   type: string
   version: string
-  version_source: VersionSource
+  version_source: Detection['version_source']
   /** Codes of warnings that even a right document of this kind draws, such as that its version is a legacy one. */
   warnings?: readonly string[]
   expected_payee?: string

@@ -127,7 +127,7 @@ function entryOf(reference: string, booking: BankBooking, iban: string, place: n
  */
 
 /** A verdict of reconciliation in one word. */
-export type BankWord = 'SETTLED' | 'PARTIAL' | 'OVER' | 'DUPLICATE_PAYMENT' | 'RETURNED' | 'OTHER_CURRENCY' | 'UNCLEAR'
+type BankWord = 'SETTLED' | 'PARTIAL' | 'OVER' | 'DUPLICATE_PAYMENT' | 'RETURNED' | 'OTHER_CURRENCY' | 'UNCLEAR'
 
 const FACE_CURRENCY = 'USD'
 /** A hundredth of a dollar in minor units of USDC. */
@@ -147,11 +147,20 @@ export function bankText(amount_minor: bigint, currency: string): string {
 }
 
 /** One booked entry about the invoice. */
-export interface BankBooking {
+interface BankBooking {
   direction: 'CRDT' | 'DBIT'
   returned: boolean
   currency: string
   amount_minor: bigint
   charges_minor: bigint
   instructed_minor: bigint | null
+}
+
+/** Report of a bank statement on one booked entry. */
+export interface ShownReport extends BankBooking {
+  statement_id: string
+  entry_reference: string
+  booked_on: string | null
+  verdict: BankWord
+  reported_ms: number
 }

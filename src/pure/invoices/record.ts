@@ -1,6 +1,6 @@
 import { unprintable } from './printable.ts'
 import { usdcDecimal, usdcOn } from '../payments/usdc.ts'
-import { bankAmount, bankText, type BankBooking, type BankWord } from './bank-statements.ts'
+import { bankAmount, bankText, type ShownReport } from './bank-statements.ts'
 import { FEE_POLICY, feeOf, invoiceNonces, merchantKind, merchantTypedData, type InvoiceTerms } from './terms.ts'
 import { releaseText } from '../credits/credits.ts'
 import { type SignRequest, signRequest } from '../signing/sign-request.ts'
@@ -14,15 +14,6 @@ interface ShownPayment extends SeenPayment {
   final: boolean
   matched_by: string
   nonce: string | null
-}
-
-/** Report of a bank statement, as the record shows it. */
-interface ShownReport extends BankBooking {
-  statement_id: string
-  entry_reference: string
-  booked_on: string | null
-  verdict: BankWord
-  reported_ms: number
 }
 
 /** Evidence of a bank transfer that paid an invoice, from a statement that the merchant sent. The document itself is not stored. */
@@ -458,7 +449,7 @@ function reportedOf({ bank_reports }: RecordParts) {
 }
 
 /** Money that left the account again has a minus before it. */
-function signedText({ direction, amount_minor, currency }: BankBooking): string {
+function signedText({ direction, amount_minor, currency }: Pick<ShownReport, 'direction' | 'amount_minor' | 'currency'>): string {
   return bankText(direction === 'CRDT' ? amount_minor : -amount_minor, currency)
 }
 

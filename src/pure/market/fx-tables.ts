@@ -40,8 +40,6 @@ export function pricedAs(symbol: Exclude<FxSymbol, 'USD'>): Priced {
   return symbol === 'WETH' ? 'ETH' : symbol
 }
 
-export const ONE: Fraction = { numerator: 1n, denominator: 1n }
-
 /** Dollars for one unit, made up: what a sandbox answers, so that its answers do not depend on the world. */
 const USD_FOR_ONE: Readonly<Record<FxSymbol, string>> = {
   USD: '1',

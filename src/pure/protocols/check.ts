@@ -9,7 +9,6 @@ import type {
   ProtocolId,
   ProtocolRule,
   RuleDescription,
-  VersionSource,
   FindingDetails,
   FindingReporter,
   FindingSeverity,
@@ -37,7 +36,7 @@ export interface PreflightReport {
   protocol: ProtocolId
   document_type: string
   version: string
-  version_source: VersionSource
+  version_source: Detection['version_source']
   errors: PreflightFinding[]
   warnings: PreflightFinding[]
   /** Codes of the rules that were applied. */

@@ -6,7 +6,7 @@ import { pointerStep } from '../documents/json-schema/json.ts'
  * Type of the value as in JSON. `absent`: there is no value. `redacted`: a marker such as `[REDACTED]` replaces a removed value; it counts
  * as present and is not checked further.
  */
-export type CursorKind = 'absent' | 'redacted' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
+type CursorKind = 'absent' | 'redacted' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
 /** Literals of numbers that are not plain integers within ±(2^53 - 1), by the array or object that holds them. */
 export type NumberLiterals = ReadonlyMap<object, ReadonlyMap<string, string>>
@@ -42,7 +42,7 @@ export class JsonCursor {
   }
 
   /** A cursor on the JSON inside this string, parsed by the caller. All values below have the pointer of the string. */
-  inside(value: unknown, literals: NumberLiterals): JsonCursor {
+  inside(value: unknown, literals: NumberLiterals = NO_LITERALS): JsonCursor {
     return new JsonCursor(value, '', null, literals, this)
   }
 

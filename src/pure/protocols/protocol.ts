@@ -108,18 +108,16 @@ export function listRules<View>(table: RuleTable<View>): ProtocolRule<View>[] {
   return Object.entries(table).map(([code, rule]) => ({ code, severity: 'error', ...rule }))
 }
 
-/**
- * `stated`: the caller says so. `declared`: the document says so. `inferred`: its shape says so. `assumed`: nothing says so, and the newest
- * rules are used.
- */
-export type VersionSource = 'stated' | 'declared' | 'inferred' | 'assumed'
-
 export interface Detection {
   /** One of the protocol's `types`. */
   type: string
   /** One of the protocol's `versions`: that of the rules that are used. */
   version: string
-  version_source: VersionSource
+  /**
+   * `stated`: the caller says so. `declared`: the document says so. `inferred`: its shape says so. `assumed`: nothing says so, and the newest
+   * rules are used.
+   */
+  version_source: 'stated' | 'declared' | 'inferred' | 'assumed'
   /** The version that the document declares, if there are no rules for it, such as a newer date. At most 32 characters. */
   declared?: string
 }
@@ -158,7 +156,7 @@ export interface RuleContext extends Detection {
 }
 
 /** A type of document of the protocol that no rule set covers, such as a request. */
-export interface UncoveredType {
+interface UncoveredType {
   type: string
   /** Returns whether a document is of this type, when the caller states none. */
   recognises(document: JsonCursor): boolean
@@ -191,7 +189,7 @@ export interface DocumentReader<View> extends DocumentForms {
   view(context: RuleContext): View
 }
 
-export interface ProtocolDescription extends DocumentForms {
+interface ProtocolDescription extends DocumentForms {
   id: ProtocolId
   title: string
   /** Versions of the types that not every version has. */

@@ -32,10 +32,10 @@ import { X402_EXTENSION_RULES } from './x402/rules-extensions.ts'
 import { X402_PAYLOAD_RULES } from './x402/rules-payload.ts'
 import { X402_TERMS_RULES } from './x402/rules-terms.ts'
 import { X402_READER } from './x402/view.ts'
-import { type DocumentReader, listRules, type Protocol, type ProtocolDescription, type ProtocolId, type RuleTable } from './protocol.ts'
+import { type DocumentReader, listRules, type Protocol, type ProtocolId, type RuleTable } from './protocol.ts'
 
 /** A protocol with its reader, and its tables of rules in the order in which they run. */
-interface ProtocolDefinition<View> extends ProtocolDescription, DocumentReader<View> {
+interface ProtocolDefinition<View> extends Omit<Protocol, 'rules' | 'open'>, DocumentReader<View> {
   rules: readonly RuleTable<View>[]
 }
 

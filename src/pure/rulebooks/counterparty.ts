@@ -102,7 +102,7 @@ interface CounterpartyTable {
   decisions: Readonly<Record<Decision, number>>
 }
 
-export const COUNTERPARTY: RuleBook<CounterpartyTable> = ruleBook('COUNTERPARTY-2', COUNTERPARTY_TABLE)
+const COUNTERPARTY: RuleBook<CounterpartyTable> = ruleBook('COUNTERPARTY-2', COUNTERPARTY_TABLE)
 
 /** A factor that was found, and why. */
 export interface FoundFactor {
@@ -439,5 +439,6 @@ export function decideDisbursement(given: Counterparty, amount_usd: number | str
   const why = risk.decision === 'BLOCK' ? null : (concern ?? reasonToReview(seen, whole_usd))
   const decision = risk.decision === 'CLEAR' && why !== null ? ('REVIEW' as const) : risk.decision
   const summary = summarizeDecision(decision, risk.fired.length, why, seen.empty)
-  return { ...risk, decision, summary, recommendations: advice(seen, decision), seen }
+  const { standard, policy_hash } = COUNTERPARTY
+  return { ...risk, decision, summary, recommendations: advice(seen, decision), seen, standard, policy_hash }
 }

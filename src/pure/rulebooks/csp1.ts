@@ -113,7 +113,7 @@ export const CSP1_CODES = {
   view_tag_missing: 'With an address, view_tag is needed; with a meta-address it is derived here.',
 } as const
 
-export type Csp1Code = keyof typeof CSP1_CODES
+type Csp1Code = keyof typeof CSP1_CODES
 
 interface CommitmentRequest {
   readonly invoice_object: Readonly<Record<string, unknown>>

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { over, toSignificant, type Fraction } from '../../pure/market/fraction.ts'
 import {
-  ONE,
   instant,
   sampleRate,
   FX_DATA_AS_OF,
@@ -97,7 +96,7 @@ const BARE = {
   deviation: null,
 }
 
-const DOLLAR: Side = { usd: ONE, leg: { ...BARE, symbol: 'USD', usd: '1', via: 'unit' } }
+const DOLLAR: Side = { usd: { numerator: 1n, denominator: 1n }, leg: { ...BARE, symbol: 'USD', usd: '1', via: 'unit' } }
 
 function pricedSide(symbol: FxSymbol, prices: ReadonlyMap<Priced, UsdPrice>): Side {
   if (symbol === 'USD') return DOLLAR

@@ -5,7 +5,7 @@ import { DOMAIN_DATA_AS_OF, readVendorDomain } from '../../pure/checks/domains.t
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
-import { COUNTERPARTY, decideDisbursement, domainAge } from '../../pure/rulebooks/counterparty.ts'
+import { decideDisbursement, domainAge } from '../../pure/rulebooks/counterparty.ts'
 import { namesAsOf } from '../../pure/screening/names-answer.ts'
 import type { RegistrationData } from '../../ports/registers.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
@@ -153,8 +153,8 @@ export default defineTool({
         company_number: seen.company && { ...seen.company },
       },
       names,
-      standard: COUNTERPARTY.standard,
-      policy_hash: COUNTERPARTY.policy_hash,
+      standard: risk.standard,
+      policy_hash: risk.policy_hash,
       evaluated_at: new Date(now_ms).toISOString(),
       data_as_of: {
         ...((asked.declared_country ?? asked.physical_address) !== undefined && JURISDICTIONS_AS_OF),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { createCommitment, CSP1, CSP1_CODES, type Csp1Code } from '../../pure/rulebooks/csp1.ts'
+import { createCommitment, CSP1, CSP1_CODES } from '../../pure/rulebooks/csp1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
-const CODES = Object.keys(CSP1_CODES) as [Csp1Code, ...Csp1Code[]]
+const CODES = Object.keys(CSP1_CODES) as (keyof typeof CSP1_CODES)[]
 
 /** `st:`, a chain of 32 characters, a colon, and 66 bytes in hexadecimal. */
 const RECIPIENT_CHARS = 170

@@ -3,7 +3,6 @@ import {
   type RuleContext,
   type ReportFinding,
   type Detection,
-  type UncoveredType,
   type ProtocolId,
   type SpecReference,
   type DocumentReader,
@@ -229,16 +228,6 @@ function isEvent(document: JsonCursor): boolean {
   return EVENTS.some((name) => result.get(name).kind === 'object') || EVENT_KINDS.has(result.text('kind') ?? '')
 }
 
-/** Documents of the protocol that no rule looks at. */
-const UNCOVERED_TYPES: readonly UncoveredType[] = [
-  { type: 'request', recognises: isJsonRpcRequest },
-  { type: 'error', recognises: (document) => document.has('jsonrpc') && document.has('error') && !document.has('result') },
-  { type: 'task_list', recognises: (document) => unwrapCard(document).get('tasks').kind === 'array' },
-  { type: 'event', recognises: isEvent },
-  { type: 'task', recognises: isTask },
-  { type: 'message', recognises: isMessage },
-]
-
 /** Members of older cards that came together with protocolVersion, or after it. */
 const LATER = ['preferredTransport', 'additionalInterfaces', 'signatures']
 
@@ -356,7 +345,14 @@ function a2aSpecAt({ url, section }: SpecReference, version: string): SpecRefere
 export const A2A_READER: DocumentReader<A2aView> = {
   versions: ['1.0', '0.3', '0.2.5', '0.2'],
   types: ['agent_card'],
-  uncovered: UNCOVERED_TYPES,
+  uncovered: [
+    { type: 'request', recognises: isJsonRpcRequest },
+    { type: 'error', recognises: (document) => document.has('jsonrpc') && document.has('error') && !document.has('result') },
+    { type: 'task_list', recognises: (document) => unwrapCard(document).get('tasks').kind === 'array' },
+    { type: 'event', recognises: isEvent },
+    { type: 'task', recognises: isTask },
+    { type: 'message', recognises: isMessage },
+  ],
   // A version may have a patch number.
   readVersion: (text) => (parseVersion(text).declared === undefined ? parseVersion(text).version : text),
   recognises: isA2aDocument,

@@ -1,4 +1,4 @@
-import type { CursorKind, JsonCursor } from '../json-cursor.ts'
+import type { JsonCursor } from '../json-cursor.ts'
 import type { FindingDetails, ReportFinding } from '../protocol.ts'
 import { SECRET_DESCRIPTIONS, type DetectedSecret } from '../secrets.ts'
 
@@ -7,7 +7,7 @@ import { SECRET_DESCRIPTIONS, type DetectedSecret } from '../secrets.ts'
  * false. A redacted value is accepted silently; as it has no value to return, null is returned.
  */
 
-export type JsonType = Exclude<CursorKind, 'absent' | 'redacted'>
+export type JsonType = Exclude<JsonCursor['kind'], 'absent' | 'redacted'>
 
 const TYPE_NAMES: Readonly<Record<JsonType, string>> = {
   null: 'null',
@@ -174,7 +174,7 @@ export function expectKnownMembers(
 }
 
 /** Depths and cycles of nodes that name their parent. */
-export interface ParentTree {
+interface ParentTree {
   /** Nodes whose parents lead back to themselves. */
   in_cycle: ReadonlySet<string>
   /** Number of ancestors; nodes in or below a cycle have none. */

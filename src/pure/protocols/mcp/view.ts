@@ -1,5 +1,5 @@
 import { readPointer } from '../../documents/json-schema/json.ts'
-import { type JsonCursor, NO_LITERALS } from '../json-cursor.ts'
+import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
 import { declaredVersion } from '../kit/dates.ts'
 import { readProtocolDocument } from '../read-document.ts'
@@ -262,7 +262,7 @@ function parseJsonText(text: JsonCursor): JsonCursor {
   const json = text.text()?.trim() ?? ''
   // Most texts start with another character and cannot be JSON.
   const read = json !== '' && '{["-0123456789tfn'.includes(json.charAt(0)) ? readProtocolDocument(json, BOUNDS) : null
-  return read?.ok === true ? text.inside(read.value, read.literals) : text.inside(undefined, NO_LITERALS)
+  return read?.ok === true ? text.inside(read.value, read.literals) : text.inside(undefined)
 }
 
 /** A keyword that is invalid in its draft, with its position. */

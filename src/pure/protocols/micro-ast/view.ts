@@ -1,4 +1,4 @@
-import { buildParentTree, type ParentTree } from '../kit/expect.ts'
+import { buildParentTree } from '../kit/expect.ts'
 import { hostOfUrl } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleContext, SpecReference, DocumentReader } from '../protocol.ts'
@@ -30,7 +30,7 @@ export interface CatalogueView {
   /** The first node of each id. */
   by_id: ReadonlyMap<string, CatalogueNode>
   children: ReadonlyMap<string, readonly CatalogueNode[]>
-  tree: ParentTree
+  tree: ReturnType<typeof buildParentTree>
   /** True if no id, parent or type is redacted, so that the tree is known. */
   is_complete: boolean
   actions: readonly { cursor: JsonCursor; node: CatalogueNode }[]
