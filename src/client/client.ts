@@ -15,7 +15,7 @@ import {
   AssayError,
   WHOLE,
 } from './answer.ts'
-import { type Spending, type Price, readPrice, capOf, usdcOf, readPaymentRequired, Wallet } from './payment.ts'
+import { type Spending, type Price, readPrice, capOf, readPaymentRequired, Wallet } from './payment.ts'
 import type { CallOptions, ClientOptions, Detail } from './options.ts'
 import { answerPath, type DryRun, Exchange, type ServiceReply, refusal } from './exchange.ts'
 import { createReceiptChain, type ReceiptChain, createFacts, type ChainEntry, verifyAnswer, type ServiceFacts } from './verification.ts'
@@ -307,8 +307,8 @@ function predict({ wallet }: Parts, { prepared, known, own_cap, reply, allowance
   const has_free = allowance !== null && allowance.remaining > 0
   try {
     const terms = readPaymentRequired(reply.header('payment-required'), expected(tool, known, wallet))
-    const { amount_minor, chain_id, pay_to } = terms
-    const asked = { ...base, amount_minor, amount_usdc: usdcOf(amount_minor), network: `eip155:${chain_id}`, pay_to }
+    const { amount_minor, amount_usdc, chain_id, pay_to } = terms
+    const asked = { ...base, amount_minor, amount_usdc, network: `eip155:${chain_id}`, pay_to }
     if (has_free) return { ...asked, ...free }
     if (wallet === null)
       return { ...asked, ...refuse(new AssayError('PAYMENT_REQUIRED', 'The call has to be paid, and there is no signer.')) }

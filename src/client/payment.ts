@@ -1,5 +1,5 @@
 import { isObject } from '../pure/is-object.ts'
-import { usdcOn } from '../pure/payments/usdc.ts'
+import { usdcDecimal, usdcOn } from '../pure/payments/usdc.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { type AssayError, localError, type Payment } from './answer.ts'
 import { batchPrice } from '../pure/payments/price-curve.ts'
@@ -32,6 +32,8 @@ const TIMEOUT_S_MAX = 3_600
 /** Validated payment terms. */
 interface SignableTerms {
   amount_minor: bigint
+  /** The same as decimal text. */
+  amount_usdc: string
   pay_to: string
   chain_id: number
   token: { address: string; name: string; version: string }
@@ -91,7 +93,8 @@ function readEntry(
   if (!isSame(payTo, expected.pay_to)) return 'their recipient is not the one of this service'
   if (expected.pay_to === expected.payer || expected.pay_to === ZERO_ADDRESS) return 'their recipient is the payer or the zero address'
   if (!isTimeout(maxTimeoutSeconds)) return 'their time for settling is out of bounds'
-  return { amount_minor, pay_to: expected.pay_to, chain_id, token, timeout_s: maxTimeoutSeconds, accepted: entry, resource }
+  const amount_usdc = usdcDecimal(amount_minor)
+  return { amount_minor, amount_usdc, pay_to: expected.pay_to, chain_id, token, timeout_s: maxTimeoutSeconds, accepted: entry, resource }
 }
 
 /** Null for an unsupported chain. */
@@ -141,13 +144,6 @@ function minorOf(usdc: string): bigint | null {
   return whole === undefined ? null : BigInt(whole + fraction.padEnd(DECIMALS, '0'))
 }
 
-/** 50000n becomes "0.05". */
-export function usdcOf(amount_minor: bigint): string {
-  const digits = amount_minor.toString().padStart(DECIMALS + 1, '0')
-  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '')
-  return digits.slice(0, -DECIMALS) + (fraction === '' ? '' : `.${fraction}`)
-}
-
 /** Amount in minor units as x402 writes it; null if invalid. */
 function readMinor(value: unknown): bigint | null {
   return typeof value === 'string' && /^(?:0|[1-9][0-9]{0,30})$/.test(value) ? BigInt(value) : null
@@ -179,7 +175,13 @@ export async function readPrice(exchange: Exchange, tool: string, input: object)
     throw localError('BAD_RESPONSE', 'The service does not say now what this tool costs.', { retryable: true })
   }
   const amount_minor = found.price['class'] === 'batch' ? batchPrice(itemsIn(input), unit_minor, { floor_minor, cap_minor }) : unit_minor
-  return { tool, amount_minor, amount_usdc: usdcOf(amount_minor), floor_usdc: usdcOf(floor_minor), cap_usdc: usdcOf(cap_minor) }
+  return {
+    tool,
+    amount_minor,
+    amount_usdc: usdcDecimal(amount_minor),
+    floor_usdc: usdcDecimal(floor_minor),
+    cap_usdc: usdcDecimal(cap_minor),
+  }
 }
 
 function itemsIn(input: object): number {
@@ -304,23 +306,23 @@ export class Wallet {
     if (amount_minor > cap) {
       return localError(
         'ABOVE_CALL_CAP',
-        `The call costs ${usdcOf(amount_minor)} USDC, and one call may cost ${usdcOf(cap)}. Nothing was signed.`,
+        `The call costs ${usdcDecimal(amount_minor)} USDC, and one call may cost ${usdcDecimal(cap)}. Nothing was signed.`,
       )
     }
     if (this.#signed_minor + amount_minor <= this.#session_minor) return null
-    const left = usdcOf(this.#session_minor - this.#signed_minor)
+    const left = usdcDecimal(this.#session_minor - this.#signed_minor)
     return localError(
       'ABOVE_SESSION_CAP',
-      `The call costs ${usdcOf(amount_minor)} USDC, and ${left} are left to this session. Nothing was signed.`,
+      `The call costs ${usdcDecimal(amount_minor)} USDC, and ${left} are left to this session. Nothing was signed.`,
     )
   }
 
   spending(): Spending {
     return {
-      per_call_usdc: usdcOf(this.#call_minor),
-      session_usdc: usdcOf(this.#session_minor),
-      signed_usdc: usdcOf(this.#signed_minor),
-      left_usdc: usdcOf(this.#session_minor - this.#signed_minor),
+      per_call_usdc: usdcDecimal(this.#call_minor),
+      session_usdc: usdcDecimal(this.#session_minor),
+      signed_usdc: usdcDecimal(this.#signed_minor),
+      left_usdc: usdcDecimal(this.#session_minor - this.#signed_minor),
     }
   }
 }

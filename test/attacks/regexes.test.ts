@@ -16,7 +16,6 @@ const ALLOWED: Record<string, Record<string, string>> = {
   'service/catalogue/answer-view.ts': { '^(?:standard': 'names of members that the tools define' },
   'pure/documents/markdown/hidden-elements.ts': { '\\/\\*': 'it takes all to the end, so that no text fails' },
   'pure/documents/json-schema/load.ts': { '^(?:([A-Za-z]': 'each part ends at a character that the next begins with; no text fails' },
-  'client/payment.ts': { '0+$': 'six digits' },
   'adapters/chain/json-rpc.ts': {
     replacement: 'at most 500 characters of a node',
     insufficient: 'at most 500 characters of a node',

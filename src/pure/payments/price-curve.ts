@@ -12,7 +12,7 @@ export interface PriceRules {
 }
 
 /** Price of an epoch that is stored. */
-export interface KnownPrice {
+interface KnownPrice {
   epoch: number
   amount_minor: bigint
 }
@@ -66,6 +66,27 @@ export function priceAt(epoch: number, known: KnownPrice | null, sales: readonly
     at++
   }
   return price
+}
+
+/** Known prices of one market by their epoch. */
+export type KnownPrices = ReadonlyMap<number, bigint>
+
+/** Returns the prices of the epochs from `first` to `last`, each as `priceAt` computes it from the newest known price. */
+export function priceSpan(first: number, last: number, known: KnownPrices, sales: readonly EpochSales[], rules: PriceRules) {
+  const epochs = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  return new Map(epochs.map((epoch) => [epoch, priceAt(epoch, newestAt(epoch, known), sales, rules)]))
+}
+
+/** Returns the first epoch whose sales `priceSpan` needs; `oldest` is the epoch before which sales are ignored where no price is known. */
+export function salesNeededFrom(first: number, known: KnownPrices, oldest: number): number {
+  return (newestAt(first, known)?.epoch ?? oldest) + 1 - SALES_DELAY_EPOCHS
+}
+
+/** Returns the newest known price at or before an epoch. */
+function newestAt(epoch: number, known: KnownPrices): KnownPrice | null {
+  let best: KnownPrice | null = null
+  for (const [at, amount_minor] of known) if (at <= epoch && (best === null || at > best.epoch)) best = { epoch: at, amount_minor }
+  return best
 }
 
 /**

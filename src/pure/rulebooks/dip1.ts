@@ -307,7 +307,7 @@ export interface DipFacts extends Omit<IssuerFacts, 'versionOf'> {
   published(tool: string): { version: string; schema: unknown } | null
 }
 
-export interface Adjudication {
+interface Adjudication {
   verdict: DipVerdict
   rule: DipRule
   grade: DipGrade
@@ -435,7 +435,7 @@ function decideRefund(verdict: DipVerdict, receipt: ReadReceipt, dispute: Disput
 }
 
 /** An unsigned refund instruction to the recipient of the payment; it does not move money. */
-export function refundOrder({ dispute_id, claim, receipt }: Dispute, { receipt: read }: Adjudication) {
+function refundOrder({ dispute_id, claim, receipt }: Dispute, { receipt: read }: Adjudication) {
   return {
     idempotency_key: dispute_id,
     receipt_hash: read.hash,
@@ -448,4 +448,31 @@ export function refundOrder({ dispute_id, claim, receipt }: Dispute, { receipt: 
     signed: false,
     notice: 'For the recipient to carry out, at most once for one receipt. This service holds and moves no money.',
   }
+}
+
+/** Says something of one call alone: another call may bring the signature of the payer. */
+const FOREIGN_SIGNATURE = 'DIP-R5'
+
+/** Rules on a dispute. `outcome` is decided once, when the dispute is filed, and stored; `call_findings` are of this call alone. */
+export function ruleDispute(dispute: Dispute, facts: DipFacts) {
+  const found = adjudicate(dispute, facts)
+  const { verdict, rule, grade, findings, remedy, receipt, window_ends_s } = found
+  const outcome = {
+    verdict,
+    reason: DIP_RULES[rule].words,
+    rule,
+    grade,
+    findings: findings.filter((finding) => finding.rule !== FOREIGN_SIGNATURE),
+    claim: dispute.claim,
+    signature_checked: receipt.signer !== null,
+    issuer: receipt.issuer,
+    remedy,
+    refund_order: remedy === 'REFUND_ORDER_QUEUED' ? refundOrder(dispute, found) : null,
+    x402_refund_reason: verdict === 'UPHELD' ? DIP.table.refund_reasons[dispute.claim] : null,
+    window_ends_at: new Date(window_ends_s * 1_000).toISOString(),
+    standard: DIP.standard,
+    policy_hash: DIP.policy_hash,
+    rulebook_hash: DIP.policy_hash,
+  }
+  return { ...found, outcome, call_findings: findings.filter((finding) => finding.rule === FOREIGN_SIGNATURE) }
 }

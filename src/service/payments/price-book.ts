@@ -1,12 +1,5 @@
 import type { PaymentStore, PriceMark } from '../../ports/payments.ts'
-import {
-  type EpochSales,
-  type KnownPrice,
-  SALES_DELAY_EPOCHS,
-  priceAt,
-  batchPrice,
-  type PriceRules,
-} from '../../pure/payments/price-curve.ts'
+import { batchPrice, type KnownPrices, type PriceRules, priceSpan, salesNeededFrom } from '../../pure/payments/price-curve.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { limits } from '../limits.ts'
 
@@ -121,7 +114,7 @@ function distinct(amounts: readonly bigint[]): bigint[] {
 export const HISTORY_EPOCHS = 360
 
 /** Prices by epoch, for each market. */
-type PricesByEpoch = Readonly<Record<Market, ReadonlyMap<number, bigint>>>
+type PricesByEpoch = Readonly<Record<Market, KnownPrices>>
 
 type MarkStore = Pick<PaymentStore, 'sales' | 'price_marks' | 'mark_prices'>
 
@@ -151,7 +144,7 @@ async function loadPrices(
   const sales = await store.sales(salesFrom(known, first, last))
   const prices = byMarket((market) => {
     const sold = sales.filter(({ price_class }) => price_class === market)
-    return priceSpan(first, last, known[market], sold, market)
+    return priceSpan(first, last, known[market], sold, MARKETS[market])
   })
   const quoted = [last - 1, last].filter((epoch) => MARKET_NAMES.some((market) => !known[market].has(epoch)))
   for (const mark of await markPrices(store, quoted, prices)) addMark(prices, mark, last)
@@ -179,20 +172,7 @@ function addMark(prices: Record<Market, Map<number, bigint>>, { price_class, epo
 
 /** Returns the first epoch whose sales are needed: one before the oldest price that others are computed from. */
 function salesFrom(known: PricesByEpoch, first: number, last: number): number {
-  const oldest = MARKET_NAMES.map((market) => newestAt(first, known[market])?.epoch ?? last - HISTORY_EPOCHS)
-  return Math.min(...oldest) + 1 - SALES_DELAY_EPOCHS
-}
-
-function priceSpan(first: number, last: number, known: ReadonlyMap<number, bigint>, sold: readonly EpochSales[], market: Market) {
-  const epochs = Array.from({ length: last - first + 1 }, (_, index) => first + index)
-  return new Map(epochs.map((epoch) => [epoch, priceAt(epoch, newestAt(epoch, known), sold, MARKETS[market])]))
-}
-
-/** Returns the newest known price at or before an epoch. */
-function newestAt(epoch: number, known: ReadonlyMap<number, bigint>): KnownPrice | null {
-  let best: KnownPrice | null = null
-  for (const [at, amount_minor] of known) if (at <= epoch && (best === null || at > best.epoch)) best = { epoch: at, amount_minor }
-  return best
+  return Math.min(...MARKET_NAMES.map((market) => salesNeededFrom(first, known[market], last - HISTORY_EPOCHS)))
 }
 
 /** Stores the prices of these epochs as marks, and returns the marks that count. */

@@ -4,17 +4,7 @@ import type { WebhookEvent } from '../../ports/webhooks.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { TEST_VECTOR } from '../../pure/receipts/receipt.ts'
 import { assuredState, type AssuredState } from '../../pure/rulebooks/assured.ts'
-import {
-  adjudicate,
-  type Adjudication,
-  type Dispute,
-  disputeTypedData,
-  refundOrder,
-  DIP,
-  DIP_CLAIMS,
-  DIP_GRADES,
-  DIP_RULES,
-} from '../../pure/rulebooks/dip1.ts'
+import { disputeTypedData, DIP_CLAIMS, DIP_GRADES, DIP_RULES, ruleDispute } from '../../pure/rulebooks/dip1.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 import { SIGN, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
@@ -155,7 +145,7 @@ export default defineTool({
     const now_ms = clock.now_ms()
     const now_s = Math.floor(now_ms / 1_000)
     const owns = (address: string, ts: number) => registrar.owns(address, ts)
-    const found = adjudicate(dispute, { now_s, crypto, owns, published: (tool) => schemas.output(tool) })
+    const found = ruleDispute(dispute, { now_s, crypto, owns, published: (tool) => schemas.output(tool) })
     const { hash: receipt_hash } = found.receipt
     const { dispute_id, claim } = dispute
     const { body_hash, verdict, grade } = found
@@ -165,7 +155,7 @@ export default defineTool({
       dispute_id,
       body_hash,
       payer_signed: found.claimant === 'payer_signed',
-      outcome: canonicalText(outcomeOf(dispute, found)),
+      outcome: canonicalText(found.outcome),
       filed_ms: now_ms,
     }
     const { created, is_kept, record } = await fileDispute(disputes, verdict, filed, {
@@ -183,7 +173,7 @@ export default defineTool({
       ...kept,
       // Not part of what is kept: disputes that were filed before it existed have none.
       reason_code: DIP_RULES[kept.rule].code,
-      findings: [...kept.findings, ...(record.payer_signed ? [] : found.findings.filter(({ rule }) => rule === FOREIGN_SIGNATURE))],
+      findings: [...kept.findings, ...(record.payer_signed ? [] : found.call_findings)],
       dispute_id: record.dispute_id,
       receipt_hash,
       body_hash: record.body_hash,
@@ -205,7 +195,7 @@ export default defineTool({
  * Keeps the dispute. Anyone who has a receipt can file an unsigned one, so an unsigned dispute that is rejected changes nothing: it is answered, and
  * its dispute_id stays free.
  */
-async function fileDispute(disputes: Disputes, verdict: Adjudication['verdict'], given: DisputeRecord, event: WebhookEvent) {
+async function fileDispute(disputes: Disputes, verdict: Outcome['verdict'], given: DisputeRecord, event: WebhookEvent) {
   if (given.payer_signed || verdict !== 'REJECTED') return { ...(await disputes.file(given, event)), is_kept: true }
   const before = await disputes.find(given.receipt_hash, given.dispute_id)
   return { created: false, is_kept: before !== null, record: before ?? given }
@@ -216,32 +206,7 @@ function conflict(payer_signed: boolean): Refusal {
   return new Refusal('DISPUTE_CONFLICT', `Another dispute about this receipt has this dispute_id.${by}`)
 }
 
-/** Says something of this call alone: another call may bring the signature of the payer. */
-const FOREIGN_SIGNATURE = 'DIP-R5'
-
-type Outcome = ReturnType<typeof outcomeOf>
-
-/** Ruling that is decided once, when the dispute is filed, and stored. */
-function outcomeOf(dispute: Dispute, found: Adjudication) {
-  const { verdict, rule, grade, findings, remedy, receipt, window_ends_s } = found
-  return {
-    verdict,
-    reason: DIP_RULES[rule].words,
-    rule,
-    grade,
-    findings: findings.filter((finding) => finding.rule !== FOREIGN_SIGNATURE),
-    claim: dispute.claim,
-    signature_checked: receipt.signer !== null,
-    issuer: receipt.issuer,
-    remedy,
-    refund_order: remedy === 'REFUND_ORDER_QUEUED' ? refundOrder(dispute, found) : null,
-    x402_refund_reason: verdict === 'UPHELD' ? DIP.table.refund_reasons[dispute.claim] : null,
-    window_ends_at: instant(window_ends_s * 1_000),
-    standard: DIP.standard,
-    policy_hash: DIP.policy_hash,
-    rulebook_hash: DIP.policy_hash,
-  }
-}
+type Outcome = ReturnType<typeof ruleDispute>['outcome']
 
 /**
  * Moves the assured record of the receipt by the verdict that is kept: when the payer signed the dispute, or when a claim is upheld, which signed
