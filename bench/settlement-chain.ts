@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { anvilBinary, rpcRequest, type RpcRequest } from '../src/adapters/chain/sandbox-process.ts'
-import { placeCode } from '../src/adapters/chain/sandbox.ts'
 import { usdcOn } from '../src/pure/payments/usdc.ts'
+import { placeCode } from '../src/adapters/chain/sandbox-contracts.ts'
 
 export const CHAIN_ID = 8453
 /** 0.006 gwei, a reading of Base in autumn 2026. The node alone would begin with 1 gwei. */

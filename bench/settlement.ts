@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { SANDBOX_OWNER } from '../src/adapters/chain/sandbox.ts'
 import { rpcBatch } from '../src/adapters/chain/sandbox-process.ts'
 import { limits } from '../src/service/limits.ts'
 import { WRITER_RULES } from '../src/service/payments/writer-rules.ts'
@@ -16,6 +15,7 @@ import { CALL, termsOf, writePayments } from './payments.ts'
 import { atLeast, atMost, figures, median, type RunOptions, type SuiteReport } from './report.ts'
 import { CHAIN_ID, startChain, type BenchChain } from './settlement-chain.ts'
 import { START_ARGUMENTS, startServer, withFolder, type ServerProcess } from './server-process.ts'
+import { SANDBOX_OWNER } from '../src/adapters/chain/sandbox-contracts.ts'
 
 const SERVER = fileURLToPath(new URL('settlement-server.ts', import.meta.url))
 

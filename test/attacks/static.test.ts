@@ -118,7 +118,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/recent.ts': { entries: 'what its maker says' },
   'service/payments/reconcile.ts': { headers: 'here' },
   'service/payments/terms.ts': { cached: 'CHALLENGES_KEPT' },
-  'service/payments/wallet-writer.ts': { sendable: 'here' },
+  'service/payments/wallet-round.ts': { sendable: 'here' },
   'service/payments/writer-rules.ts': { waiting: 'calls in flight' },
   'service/clients.ts': { counts: 'limits.preflight_clients' },
   'service/webhooks/webhook-service.ts': { turns: 'WEBHOOK_RULES.concurrent' },

@@ -13,7 +13,6 @@ import {
   type Hex,
 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { placeChannelContracts } from '../../src/adapters/chain/sandbox.ts'
 import * as calls from '../../src/pure/payments/channels.ts'
 import type { ChannelConfig } from '../../src/pure/payments/channels.ts'
 import { nobleCrypto, toHex } from '../../src/pure/receipts/crypto.ts'
@@ -22,6 +21,7 @@ import { CHANNEL_TYPES, channelDomain, COLLECTOR, type Config, SETTLEMENT } from
 import { contract } from '../support/contracts.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { clientsOf, view, type Clients } from './clients.ts'
+import { placeChannelContracts } from '../../src/adapters/chain/sandbox-contracts.ts'
 
 const { abi } = contract('channel-settlement')
 const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce'

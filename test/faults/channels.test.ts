@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import type { Hex } from 'viem'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
-import { placeChannelContracts } from '../../src/adapters/chain/sandbox.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { FaultPoint } from '../../src/service/payments/settlement.ts'
@@ -19,6 +18,7 @@ import { killLeft, startFaulty, type FaultyService } from '../support/faults-pro
 import { held } from '../support/paying.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
+import { placeChannelContracts } from '../../src/adapters/chain/sandbox-contracts.ts'
 
 const PRICE_MINOR = 5_000n
 const BOUND_MS = 90_000

@@ -5,7 +5,6 @@ import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { createPublicClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { placeChannelContracts } from '../../src/adapters/chain/sandbox.ts'
 import type { Running } from '../../src/assembly/start.ts'
 import { openDesk, parsed } from '../cli/run-cli.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
@@ -14,6 +13,7 @@ import { CHANNEL_ABI, channelEntry, type ChannelEntry, PayingChannel, SETTLEMENT
 import { heartbeat, liveDeployment, startLive, type Live } from '../support/faults-live.ts'
 import { fund, held, readRequired } from '../support/paying.ts'
 import { until } from '../support/until.ts'
+import { placeChannelContracts } from '../../src/adapters/chain/sandbox-contracts.ts'
 
 const TOOL = 'iban-check'
 const PRICE_MINOR = 5_000n

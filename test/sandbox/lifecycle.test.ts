@@ -3,9 +3,10 @@ import { cpSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sandboxFiles, thisMachine, writeRecord, rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
+import { sandboxFiles, thisMachine, rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { running, until } from '../support/until.ts'
 import { CHAIN_ID, options, pay, PAYEE, record, service, startChain, usdcOf } from './chain.ts'
+import { writeRecord } from '../../src/adapters/chain/sandbox.ts'
 
 for (const keeping of ['guarded', 'bare'] as const) {
   test(`a service that is killed leaves no payment behind, and no chain (${keeping})`, async (t) => {

@@ -11,8 +11,9 @@ import type { GasWallet } from '../../src/ports/gas-wallet.ts'
 import type { PaymentStore } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { hasClaimExpired } from '../../src/pure/payments/states.ts'
-import { createGasBudget, WRITER_RULES } from '../../src/service/payments/writer-rules.ts'
+import { WRITER_RULES } from '../../src/service/payments/writer-rules.ts'
 import { createFailureCount, createLowBalances, ON_CHAIN_LIMITS } from '../../src/service/payments/reserved-balances.ts'
+import { createGasBudget } from '../../src/service/payments/wallet-writer.ts'
 
 const BREAKER = { failures: 3, window_ms: 10_000, open_ms: 5_000, open_max_ms: 60_000 }
 const HOUR_MS = 3_600_000

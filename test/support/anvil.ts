@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { anvilBinary, launchAnvil, rpcRequest, type RpcRequest, sandboxFiles } from '../../src/adapters/chain/sandbox-process.ts'
-import { mint, placeCode, placeDepositFactory, placeEuro, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
+import { anvilBinary, rpcRequest, type RpcRequest, sandboxFiles } from '../../src/adapters/chain/sandbox-process.ts'
 import { inTurn } from './in-turn.ts'
+import { mint, placeCode, placeDepositFactory, placeEuro, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-contracts.ts'
+import { launchAnvil } from '../../src/adapters/chain/sandbox.ts'
 
 /** Circle's published addresses of USDC on Base, Base Sepolia and Polygon. */
 export const USDC: Readonly<Record<number, `0x${string}`>> = {

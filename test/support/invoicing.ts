@@ -1,13 +1,13 @@
 import { decodePDFRawStream, PDFDocument, PDFRawStream } from 'pdf-lib'
 import { encodeFunctionData, keccak256, parseAbi, toBytes, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import { authorization, transferTypes, usdcDomain, type Authorization } from './authorization.ts'
 import { inTurn } from './in-turn.ts'
 import { readRequired, signTerms } from './paying.ts'
 import type { ChainView } from './paying-chain.ts'
 import { stranger, type Answered } from './paying-calls.ts'
 import type { World } from './paying-world.ts'
+import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-contracts.ts'
 
 /** Invoices as a stranger makes and pays them: over HTTP alone, signed by viem. */
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createPublicClient, encodeAbiParameters, encodeFunctionData, http, pad, parseAbi, parseAbiItem, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import type { RpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { authorization, signTransfer } from './authorization.ts'
 import { inTurn } from './in-turn.ts'
+import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-contracts.ts'
 
 /** What a test sees and does on a chain with the test token, past the service. Read by viem. */
 export interface ChainView {

@@ -1,10 +1,10 @@
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import type { Hex } from 'viem'
-import { mint, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import { inTurn } from './in-turn.ts'
 import { rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { restCall } from './app.ts'
 import { authorization, transferTypes, type Authorization } from './authorization.ts'
+import { mint, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-contracts.ts'
 
 /** Paying as a stranger would: from the terms of a 402 alone, signed by viem. */
 

@@ -1,29 +1,24 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { gunzip, gunzipSync } from 'node:zlib'
 import { DatabaseSync } from 'node:sqlite'
 import {
   anvilBinary,
-  type AnvilProcess,
-  type Keeping,
-  launchAnvil,
   rpcBatch,
   SandboxChainError,
-  saveState,
-  type SandboxRpcCall,
   rpcRequest,
   readRecord,
   sandboxFiles,
   thisMachine,
-  writeRecord,
   type ChainRecord,
   type SandboxFiles,
 } from './sandbox-process.ts'
-import { DEPOSIT_FACTORY, BATCH_SETTLER, DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
-import { CHANNEL_CONTRACTS, testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
-import { nobleCrypto } from '../../pure/receipts/crypto.ts'
+import { type Placement, place } from './sandbox-contracts.ts'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 
 export interface SandboxOptions extends Placement {
   /** Folder of the chain's state, made when missing. */
@@ -185,149 +180,176 @@ async function answers({ rpc_url, instance_id }: ChainRecord): Promise<boolean> 
   }
 }
 
-/** Owner of the sandbox token. Its key is unknown; only the sandbox node, which acts for any address, can mint. */
-export const SANDBOX_OWNER = '0x0000000000000000000000000053414e44424f58'
-
-const PAYER_USDC_MINOR = 1_000_000_000n
-const WALLET_WEI = 10n ** 19n
-const MINT_GAS = 200_000n
-const PROBE_MS = 2
-const LOOKS = 5_000
-const TOTAL_SUPPLY = '0x18160ddd'
-const MINT = '0x40c10f19'
-
-interface Placement {
-  token: { address: string }
-  /** Address of EURC; left out, there is none. */
-  euro?: string | undefined
-  payer_address: string
-  gas_address: string
+/** `pid` comes first and on the only line: the guard looks for it there. */
+export function writeRecord(path: string, { pid, ...rest }: ChainRecord): void {
+  replaceFile(path, `${JSON.stringify({ pid, ...rest })}\n`)
 }
 
-/** Puts token, contracts and money onto a new chain, and only what is missing onto another. */
-async function place(rpc_url: string, { token, euro, payer_address, gas_address }: Placement): Promise<void> {
-  const [supply] = await rpcBatch(rpc_url, [call({ to: token.address, data: TOTAL_SUPPLY })])
-  // Minting comes last, so a supply means that all the rest is there. Without code the call returns nothing.
-  const is_new = supply === '0x' || BigInt(String(supply)) === 0n
-  if (is_new) {
-    await placeCode(rpc_url, token.address, [payer_address, gas_address])
-    await mint(rpc_url, token.address, payer_address, PAYER_USDC_MINOR)
-  }
-  // Also onto a chain of an earlier release, which has everything else.
-  const is_placed = await placeDepositFactory(rpc_url)
-  await placeChannelContracts(rpc_url)
-  const is_euro_new = euro !== undefined && (await placeEuro(rpc_url, token.address, euro))
-  if (is_euro_new) await mint(rpc_url, euro, payer_address, PAYER_USDC_MINOR)
-  if (!is_new && !is_placed && !is_euro_new) return
-  await rpcBatch(rpc_url, [{ method: 'anvil_stopImpersonatingAccount', params: [SANDBOX_OWNER] }])
+/** Readers see the old content or the new, never half of it. */
+function replaceFile(path: string, content: string | Uint8Array): void {
+  const draft = `${path}.${process.pid}.tmp`
+  writeFileSync(draft, content, { mode: 0o600 })
+  renameSync(draft, path)
 }
+
+/** Guard that ends anvil with its service: a shell that waits next to it, or none where there is no such shell. */
+type Keeping = 'guarded' | 'bare'
+
+interface AnvilProcess {
+  pid: number
+  guard_pid: number | null
+  rpc_url: string
+  /** Resolves when the processes have ended, for any reason. */
+  gone: Promise<void>
+  /** Ends the chain, keeping its state; resolves when the processes are gone. */
+  stop(): Promise<void>
+}
+
+interface Launch {
+  binary: string
+  files: SandboxFiles
+  chain_id: number
+  keeping: Keeping
+  /** 0 for any that is free. */
+  port: number
+}
+
+const START_MS = 20_000
+const LISTEN_LOOK_MS = 4
+/** Seconds that anvil has for writing its state before it is killed. */
+const GRACE_S = 10
 
 /**
- * Places token and batch contract, gives each of `wallets` 10 ETH, and lets the node act as the token's owner. Creation code is run without a
- * transaction: what it returns is what a deployment would have stored, immutables filled.
+ * Waits on a pipe that only the service has open. When the pipe ends, because the service closed it or died, the shell ends anvil. The
+ * state that anvil then writes replaces the old one atomically, only after an orderly end, and only while the record still names this
+ * anvil; so the file is never a partial or an older state. While the outer shell lives, the process number of anvil cannot be reused. $1
+ * record, $2 state, $3 new state, $4 log, $5 grace; then the command.
  */
-export async function placeCode(rpc_url: string, token: string, wallets: readonly string[]): Promise<void> {
-  const creations = [testUsdcCreation(SANDBOX_OWNER), BATCH_SETTLER.creation_code]
-  const [token_code, batch_code] = await rpcBatch(
-    rpc_url,
-    creations.map((data) => call({ data })),
-  )
-  await rpcBatch(rpc_url, [
-    { method: 'anvil_setCode', params: [token, token_code] },
-    { method: 'anvil_setCode', params: [BATCH_SETTLER.address, batch_code] },
-    ...[SANDBOX_OWNER, ...wallets].map((address) => ({ method: 'anvil_setBalance', params: [address, quantity(WALLET_WEI)] })),
-    { method: 'anvil_impersonateAccount', params: [SANDBOX_OWNER] },
-  ])
+const GUARD = `
+record=$1 state=$2 draft=$3 log=$4 grace=$5
+shift 5
+exec 3<&0 </dev/null
+"$@" >"$log" 2>&1 3<&- &
+anvil=$!
+echo "$anvil"
+exec >/dev/null 2>&1
+{
+  while read -r _; do :; done
+  nap=
+  kill -0 "$$" || grace=0
+  trap 'kill "$nap"; exit' TERM
+  kill -TERM "$anvil"
+  sleep "$grace" & nap=$!
+  wait "$nap"
+  kill -0 "$$" && kill -KILL "$anvil"
+} <&3 &
+guard=$!
+exec 3<&-
+wait "$anvil"
+code=$?
+kill -TERM "$guard"
+if grep -q "\\"pid\\":$anvil," "$record"; then
+  [ "$code" -eq 0 ] && [ -s "$draft" ] && mv -f "$draft" "$state"
+  rm -f "$record"
+fi
+rm -f "$draft"
+`
+
+/** Starts anvil on a free port and resolves when it listens. Rejects with a SandboxChainError that carries its last words. */
+export async function launchAnvil(launch: Launch): Promise<AnvilProcess> {
+  rmSync(launch.files.log, { force: true })
+  return launch.keeping === 'guarded' ? launchGuarded(launch) : launchBare(launch)
 }
 
-/** Each text of the test token's code in hexadecimal digits, and that of EURC: name and symbol, the hash of the name, and the chain of the other name. */
-const EURO_CODE = [
-  [hexText('USDC'), hexText('EURC')],
-  [nobleCrypto.keccak256Hex('USDC').slice(2), nobleCrypto.keccak256Hex('EURC').slice(2)],
-  // PUSH2 8453: on Base, USDC is called USD Coin.
-  ['612105', '61ffff'],
-] as const
-
-function hexText(text: string): string {
-  return Buffer.from(text).toString('hex')
+/** No accounts: the keys that anvil publishes hold nothing. No CORS: a page in a browser has no business here. */
+function anvilArguments({ files, chain_id, port }: Launch): string[] {
+  const fixed = ['--host', '127.0.0.1', '--port', String(port), '--accounts', '0', '--no-cors', '--color', 'never']
+  const stored = existsSync(files.state) ? ['--load-state', files.state] : []
+  // Two blocks later a block counts as final; with the default it would take sixty-four payments.
+  return [...fixed, '--chain-id', String(chain_id), '--slots-in-an-epoch', '1', ...stored]
 }
 
-/** Places a token that is called EURC and otherwise is the test USDC, where it is missing; true when this call did. */
-export async function placeEuro(rpc_url: string, token: string, euro: string): Promise<boolean> {
-  const codes = await rpcBatch(
-    rpc_url,
-    [token, euro].map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
-  )
-  if (codes[1] !== '0x') return false
-  const code = EURO_CODE.reduce((text, [from, to]) => text.replaceAll(from, to), String(codes[0]))
-  await rpcBatch(rpc_url, [
-    { method: 'anvil_setCode', params: [euro, code] },
-    { method: 'anvil_impersonateAccount', params: [SANDBOX_OWNER] },
-  ])
-  return true
-}
-
-/** A real mint with its Transfer event, mined before this resolves. The chain must mine by itself. */
-export async function mint(rpc_url: string, token: string, to: string, amount_minor: bigint): Promise<void> {
-  const data = `${MINT}${word(BigInt(to))}${word(amount_minor)}`
-  await sendAsOwner(rpc_url, { to: token, data, gas: quantity(MINT_GAS) })
-}
-
-/** Runtime code of the deterministic deployer (github.com/Arachnid/deterministic-deployment-proxy, 1.0.0). */
-const DEPLOYER_CODE =
-  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
-const DEPLOY_GAS = 2_000_000n
-
-/** Deploys the factory of deposit addresses where it is missing, through the deterministic deployer; true when this call did. */
-export async function placeDepositFactory(rpc_url: string): Promise<boolean> {
-  const { address, deploy_calldata } = DEPOSIT_FACTORY
-  const [code] = await rpcBatch(rpc_url, [{ method: 'eth_getCode', params: [address, 'latest'] }])
-  if (code !== '0x') return false
-  await rpcBatch(rpc_url, [
-    { method: 'anvil_setCode', params: [DETERMINISTIC_DEPLOYER, DEPLOYER_CODE] },
-    { method: 'anvil_impersonateAccount', params: [SANDBOX_OWNER] },
-  ])
-  await sendAsOwner(rpc_url, { to: DETERMINISTIC_DEPLOYER, data: deploy_calldata, gas: quantity(DEPLOY_GAS) })
-  return true
-}
-
-/** Places the contracts of payment channels at their addresses on public chains, where they are missing. */
-export async function placeChannelContracts(rpc_url: string): Promise<void> {
-  const codes = await rpcBatch(
-    rpc_url,
-    CHANNEL_CONTRACTS.map(({ address }) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
-  )
-  for (const [index, { address, creation_code }] of CHANNEL_CONTRACTS.entries()) {
-    if (codes[index] !== '0x') continue
-    const [code] = await rpcBatch(rpc_url, [call({ data: creation_code })])
-    await rpcBatch(rpc_url, [{ method: 'anvil_setCode', params: [address, code] }])
+async function launchGuarded(launch: Launch): Promise<AnvilProcess> {
+  const { record, state, log } = launch.files
+  const draft = `${state}.${process.pid}.next`
+  const command = [launch.binary, ...anvilArguments(launch), '--dump-state', draft]
+  // Detached, so that an interrupt at the keyboard does not end the chain before the service has stopped.
+  const shell = spawn('sh', ['-c', GUARD, 'sandbox-guard', record, state, draft, log, String(GRACE_S), ...command], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  })
+  const gone = ended(shell)
+  const stop = async () => {
+    shell.stdin.end()
+    shell.ref()
+    await gone
+  }
+  try {
+    const [line] = await Promise.race([once(createInterface(shell.stdout), 'line'), gone.then(() => [''])])
+    const rpc_url = await listening(launch.files.log, shell)
+    shell.unref()
+    return { pid: Number(line), guard_pid: shell.pid ?? null, rpc_url, gone, stop }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 
-/** Resolves when the transaction is mined. */
-async function sendAsOwner(rpc_url: string, transaction: { to: string; data: string; gas: string }): Promise<void> {
-  const [hash] = await rpcBatch(rpc_url, [{ method: 'eth_sendTransaction', params: [{ from: SANDBOX_OWNER, ...transaction }] }])
-  for (let look = 0; look < LOOKS; look += 1) {
-    const [receipt] = await rpcBatch(rpc_url, [{ method: 'eth_getTransactionReceipt', params: [hash] }])
-    if (receipt !== null) {
-      if ((receipt as { status: string }).status !== '0x1') throw new Error('A transaction of the sandbox owner failed.')
-      return
+/** Without a guard the state is fetched before anvil is killed: not every system can ask a process to end. */
+async function launchBare(launch: Launch): Promise<AnvilProcess> {
+  const log = openSync(launch.files.log, 'w', 0o600)
+  const child = spawn(launch.binary, anvilArguments(launch), { stdio: ['ignore', log, log], windowsHide: true, detached: true })
+  closeSync(log)
+  const gone = ended(child)
+  const kill = async () => {
+    child.ref()
+    child.kill('SIGKILL')
+    await gone
+  }
+  try {
+    const rpc_url = await listening(launch.files.log, child)
+    child.unref()
+    const stop = async () => {
+      try {
+        // One that has ended by itself has nothing more to say.
+        if (child.exitCode === null && child.signalCode === null) await saveState(rpc_url, launch.files.state)
+      } finally {
+        await kill()
+      }
     }
-    await delay(PROBE_MS)
+    return { pid: child.pid ?? 0, guard_pid: null, rpc_url, gone, stop }
+  } catch (error) {
+    await kill()
+    throw error
   }
-  throw new Error('The sandbox chain does not mine.')
 }
 
-function call(request: { to?: string; data: string }): SandboxRpcCall {
-  return { method: 'eth_call', params: [request, 'latest'] }
+/** Fetches the state of a running chain and puts it where the next start looks. */
+async function saveState(rpc_url: string, path: string): Promise<void> {
+  const dump = String(await rpcRequest(rpc_url)('anvil_dumpState'))
+  replaceFile(path, gunzipSync(Buffer.from(dump.slice(2), 'hex')))
 }
 
-function quantity(value: bigint): string {
-  return `0x${value.toString(16)}`
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  })
 }
 
-function word(value: bigint): string {
-  return value.toString(16).padStart(64, '0')
+/** The URL that anvil writes down once its port is bound: with a port chosen beforehand, another process could be the one that answers. */
+async function listening(log: string, child: ChildProcess): Promise<string> {
+  const deadline = performance.now() + START_MS
+  while (performance.now() < deadline) {
+    const text = existsSync(log) ? readFileSync(log, 'utf8') : ''
+    const address = /^Listening on (127\.0\.0\.1:\d+)\s/m.exec(text)?.[1]
+    if (address !== undefined) return `http://${address}`
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+      throw new SandboxChainError(`The sandbox chain did not start: ${text.trim().slice(-400) || 'anvil said nothing'}`)
+    }
+    await delay(LISTEN_LOOK_MS)
+  }
+  throw new SandboxChainError(`The sandbox chain did not start within ${START_MS} ms.`)
 }
 
 /** Interval between two checks for a new block, whose state is then saved. */

@@ -231,7 +231,7 @@ function attemptOf(
  * Sends the newest bytes to a node. The node's answer decides nothing: receipts do. Never rejects; without an answer the sending stays as
  * it is.
  */
-export async function broadcast(deps: WriterDeps, state: WriterState, open: OpenSending): Promise<void> {
+async function broadcast(deps: WriterDeps, state: WriterState, open: OpenSending): Promise<void> {
   const { sending } = open
   open.broadcast_ms = deps.clock.steady_ms()
   const raw = sending.attempts.at(-1)?.raw
@@ -465,4 +465,27 @@ function outcomeLogFields({ sending, payments }: OpenSending, { transitions, req
   const settled = transitions.filter(({ to }) => to === 'settled').length
   const { kind, account_nonce, attempts } = sending
   return { kind, account_nonce, attempts: attempts.length, payments: payments.length, settled, requeued: requeue.length }
+}
+
+/** Reads the open transactions and sends all of them again: the previous writer may have died between storing and sending. */
+export async function takeOver(deps: WriterDeps, guard: WriterState['guard']): Promise<WriterState> {
+  const state: WriterState = {
+    guard,
+    open: [],
+    next_nonce: null,
+    settle_alone: new Set(),
+    batch_there: false,
+    batch_checked_ms: Number.NEGATIVE_INFINITY,
+    deploys: 0,
+    reorg_checked_ms: Number.NEGATIVE_INFINITY,
+  }
+  const sendings = await deps.store.payments.open_sendings(deps.wallet.account)
+  state.open = await Promise.all(sendings.map((sending) => loadSending(deps, sending)))
+  for (const open of state.open) await broadcast(deps, state, open)
+  return state
+}
+
+async function loadSending({ store }: WriterDeps, sending: WalletSending): Promise<OpenSending> {
+  const payments = await store.payments.carried_by(sending.wallet, sending.account_nonce)
+  return { sending, payments, broadcast_ms: Number.NEGATIVE_INFINITY, overdue: false }
 }

@@ -1,204 +1,27 @@
-import { DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
-import type { PaymentTransition, Payment, WalletSending } from '../../ports/payments.ts'
+import type { Payment, PaymentKey } from '../../ports/payments.ts'
+import { StaleWriterStateError, takeOver } from './wallet-send.ts'
 import {
-  StaleWriterStateError,
-  broadcast,
-  transitionFor,
-  hasTimeToSettle,
-  pickPaymentKey,
-  REORGANISED,
-  sendNew,
-  trackSendings,
-} from './wallet-send.ts'
-import {
-  isBatchable,
-  batchCall,
   type BatchContract,
-  type WalletCall,
-  deployCall,
-  singleCall,
-  createGasBudget,
-  createWaiters,
-  createWakeSignal,
-  type GasBudget,
   type GasReadiness,
   type GasStatus,
-  applyTransitions,
-  paymentKeyText,
-  type OpenSending,
   type CallSource,
-  type Waiters,
   type WriterDeps,
   type WriterState,
   WRITER_RULES,
   type WriterRules,
+  type GasBudget,
+  feesFor,
+  paymentKeyText,
 } from './writer-rules.ts'
-import {
-  chainEvidence,
-  inStatesOf,
-  tokenOf,
-  usedStates,
-  type Finality,
-  type FaultHook,
-  type Settler,
-  type SettleResult,
-} from './settlement.ts'
-import { ANY_TIME_MS } from './reconcile.ts'
+import type { Finality, FaultHook, Settler, SettleResult } from './settlement.ts'
 import type { Chain, ChainSender } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { INVOICE_RULES, limits } from '../limits.ts'
-
-/** Interval between checks for a missing batch contract. */
-const BATCH_CHECK_MS = 10_000
-/** Maximum number of deployments under one lease: after two without effect a third would have none either. */
-const DEPLOYS_MAX = 2
-/** Number of batches of rows that are read to fill the next batch. */
-const LOOK_AHEAD_BATCHES = 4
-
-/**
- * Sends waiting payments, oldest first: payers without code in batches, each other payment in a separate transaction. Returns the
- * milliseconds until the next round. Sends nothing while the wallet cannot pay or has its maximum of open transactions. Rejects as the
- * chain does.
- */
-async function sendWaiting(deps: WriterDeps, state: WriterState, budget: GasBudget): Promise<number> {
-  const { rules, clock, store, wallet } = deps
-  const resting_ms = () => (state.open.length > 0 ? rules.poll_ms : rules.idle_ms)
-  for (;;) {
-    if (state.open.length >= rules.open_max) return rules.poll_ms
-    const waiting = await store.payments.waiting(wallet.account, LOOK_AHEAD_BATCHES * rules.batch_items)
-    const [oldest] = waiting
-    if (oldest === undefined) return resting_ms()
-    const left_ms = gatheringLeft(oldest, rules.gather_ms, clock.now_ms())
-    if (left_ms > 0 && waiting.length < rules.batch_items) return Math.min(left_ms, resting_ms())
-    if (!(await budget.check()).ok) return rules.idle_ms
-    if (state.open.length > 0 && !budget.covers(costOf(state))) return rules.poll_ms
-    const groups = groupPayments(deps, state, waiting)
-    // No progress: the token gave no clear answer, or the lease is lost. An immediate retry would not help.
-    if (groups.length === 0 || (await sendGroups(deps, state, groups)) === 0) return rules.poll_ms
-  }
-}
-
-/**
- * Returns the milliseconds that the oldest payment still waits for others. A row dated in the future was written by a machine whose clock
- * is ahead; it does not wait.
- */
-function gatheringLeft({ updated_ms }: Payment, gather_ms: number, now_ms: number): number {
-  return updated_ms - now_ms > gather_ms ? 0 : updated_ms + gather_ms - now_ms
-}
-
-/** Returns the maximum cost of the open transactions. */
-function costOf({ open }: WriterState): bigint {
-  return open.reduce((sum, { sending }) => sum + sending.gas * (sending.attempts.at(-1)?.max_fee_wei ?? 0n), 0n)
-}
-
-/** Groups payments that share a transaction: one full or partial batch, and as many single payments as may be open. */
-function groupPayments({ batch, rules }: WriterDeps, state: WriterState, waiting: readonly Payment[]): Payment[][] {
-  const isShared = (payment: Payment) =>
-    batch !== null && state.batch_there && isBatchable(payment) && !state.settle_alone.has(paymentKeyText(payment))
-  // A batch moves one token: that of the oldest payment.
-  const batchable = waiting.filter(isShared)
-  const shared = batchable.filter(({ asset }) => asset === batchable[0]?.asset).slice(0, rules.batch_items)
-  const singles = waiting.filter((payment) => !isShared(payment))
-  const open_singles = state.open.filter(({ sending }) => sending.kind !== 'batch').length
-  const slots = Math.min(rules.open_singles_max - open_singles, rules.open_max - state.open.length - (shared.length > 0 ? 1 : 0))
-  return [...(shared.length > 0 ? [shared] : []), ...singles.slice(0, Math.max(0, slots)).map((payment) => [payment])]
-}
-
-/** Returns how many payments were sent or decided. */
-async function sendGroups(deps: WriterDeps, state: WriterState, groups: Payment[][]): Promise<number> {
-  const { sendable, decided } = await findSendable(deps, state, groups.flat())
-  if (sendable.size === 0) return decided
-  const fees = await deps.sender.fees()
-  if (state.open.length === 0) state.next_nonce = null
-  for (const group of groups) {
-    const payments = group.filter((payment) => sendable.has(payment))
-    if (payments.length > 0) await sendNew(deps, state, callFor(deps, state, payments), payments, fees)
-  }
-  return sendable.size + decided
-}
-
-function callFor({ batch, source }: WriterDeps, state: WriterState, payments: Payment[]): WalletCall {
-  const [only] = payments
-  if (only !== undefined && payments.length === 1) return singleCall(tokenOf(source, only), only)
-  if (only === undefined || batch === null || !state.batch_there) throw new Error('there is no batch contract')
-  return batchCall(batch, tokenOf(source, only), payments)
-}
-
-/** Selects payments that are unused at the newest block and valid for long enough. The others get a transition, on evidence. */
-async function findSendable(
-  deps: WriterDeps,
-  state: WriterState,
-  payments: Payment[],
-): Promise<{ sendable: Set<Payment>; decided: number }> {
-  const used = await usedStates(deps.source, payments)
-  const transitions: PaymentTransition[] = []
-  const sendable = new Set<Payment>()
-  for (const [index, payment] of payments.entries()) {
-    const is_used = used[index] ?? null
-    if (is_used === true) transitions.push(transitionFor(payment, await chainEvidence(deps.source, payment, true)))
-    else if (is_used === false && hasTimeToSettle(deps, payment)) sendable.add(payment)
-    else if (is_used === false) transitions.push({ ...pickPaymentKey(payment), to: 'refused', reason: 'out_of_time', transaction: null })
-  }
-  return { sendable, decided: await applyTransitions(deps, state.guard, transitions) }
-}
-
-/**
- * Checks for the batch contract, and deploys it once where the deterministic deployer exists. Until then each payment settles in a separate
- * transaction.
- */
-async function checkBatch(deps: WriterDeps, state: WriterState): Promise<void> {
-  const { batch, clock, chain, deploys } = deps
-  const steady_ms = clock.steady_ms()
-  const deploying = state.open.some(({ sending }) => sending.kind === 'deploy')
-  if (batch === null || state.batch_there || deploying || steady_ms - state.batch_checked_ms < BATCH_CHECK_MS) return
-  state.batch_checked_ms = steady_ms
-  const [there, deployer] = await chain.read([
-    { kind: 'code', address: batch.address },
-    { kind: 'code', address: DETERMINISTIC_DEPLOYER },
-  ])
-  state.batch_there = there?.ok === true && there.data !== '0x'
-  const can = deploys && state.deploys < DEPLOYS_MAX && deployer?.ok === true && deployer.data !== '0x'
-  if (!state.batch_there && can) await deploy(deps, state, batch)
-}
-
-async function deploy(deps: WriterDeps, state: WriterState, batch: BatchContract): Promise<void> {
-  deps.log.info({ address: batch.address }, 'deploying the batch contract')
-  state.deploys++
-  await sendNew(deps, state, deployCall(batch), [], await deps.sender.fees())
-}
-
-interface CallsOfKind {
-  kind: WalletSending['kind']
-  source: CallSource | null
-  isWithinBudget(): boolean
-}
-
-/** Sends the next transaction of a source, one at a time of each kind. */
-async function sendFrom(
-  deps: WriterDeps,
-  state: WriterState,
-  budget: GasBudget,
-  { kind, source, isWithinBudget }: CallsOfKind,
-): Promise<void> {
-  const { rules, sender } = deps
-  if (source === null || state.open.length >= rules.open_max || state.open.some(({ sending }) => sending.kind === kind)) return
-  const isAffordable = async () => {
-    const { ok } = await budget.check()
-    return ok && budget.covers(costOf(state)) && isWithinBudget()
-  }
-  const call = await source.next(isAffordable)
-  if (call === null) return
-  const fees = await sender.fees()
-  if (state.open.length === 0) state.next_nonce = null
-  await sendNew(deps, state, call, [], fees)
-}
-
-/** Interval between checks for payments that a reorganisation removed, and maximum number of rows of one check. */
-const REORG_CHECK_MS = 5_000
-const REORG_CHECK_ROWS = 500
+import { limits } from '../limits.ts'
+import { work } from './wallet-round.ts'
+import { BATCH_ITEMS_MAX, batchGas } from '../../pure/contracts/deployment.ts'
 /** Longest pause after failures in a row. */
 const PAUSE_MAX_MS = 5_000
 
@@ -284,60 +107,6 @@ function createWalletWriter(deps: WriterDeps, holder: string): WalletWriter {
  */
 function wakeThreshold(batch_items: number, pause_ms: number, idle_ms: number): number {
   return pause_ms >= idle_ms ? 1 : batch_items
-}
-
-async function work(deps: WriterDeps, state: WriterState, budget: GasBudget): Promise<number> {
-  await reopenReorganised(deps, state)
-  await trackSendings(deps, state, budget)
-  if (!state.batch_there && (await budget.check()).ok) await checkBatch(deps, state)
-  const pause_ms = await sendWaiting(deps, state, budget)
-  // Deposits of invoices are forwarded while enough of the day's gas budget is left for payments; a claim brings in more than it costs.
-  const isWithinBudget = () => (budget.lastStatus()?.left_today_wei ?? 0n) * INVOICE_RULES.sweep_gas_parts >= deps.rules.daily_gas_wei
-  await sendFrom(deps, state, budget, { kind: 'sweep', source: deps.sweeps, isWithinBudget })
-  await sendFrom(deps, state, budget, { kind: 'channel', source: deps.channels, isWithinBudget: () => true })
-  return pause_ms
-}
-
-/** Reads the open transactions and sends all of them again: the previous writer may have died between storing and sending. */
-async function takeOver(deps: WriterDeps, guard: WriterState['guard']): Promise<WriterState> {
-  const state: WriterState = {
-    guard,
-    open: [],
-    next_nonce: null,
-    settle_alone: new Set(),
-    batch_there: false,
-    batch_checked_ms: Number.NEGATIVE_INFINITY,
-    deploys: 0,
-    reorg_checked_ms: Number.NEGATIVE_INFINITY,
-  }
-  const sendings = await deps.store.payments.open_sendings(deps.wallet.account)
-  state.open = await Promise.all(sendings.map((sending) => loadSending(deps, sending)))
-  for (const open of state.open) await broadcast(deps, state, open)
-  return state
-}
-
-async function loadSending({ store }: WriterDeps, sending: WalletSending): Promise<OpenSending> {
-  const payments = await store.payments.carried_by(sending.wallet, sending.account_nonce)
-  return { sending, payments, broadcast_ms: Number.NEGATIVE_INFINITY, overdue: false }
-}
-
-/** Reopens the transactions of payments whose block a reorganisation removed, so that their bytes are sent again. */
-async function reopenReorganised({ wallet, store, source, clock, log }: WriterDeps, state: WriterState): Promise<void> {
-  const steady_ms = clock.steady_ms()
-  if (steady_ms - state.reorg_checked_ms < REORG_CHECK_MS) return
-  state.reorg_checked_ms = steady_ms
-  const options = { final: null, updated_before_ms: ANY_TIME_MS, limit: REORG_CHECK_ROWS }
-  const unknown = await inStatesOf(store, source, ['unknown'], options)
-  const gone = unknown.filter(({ settler, reason }) => settler === wallet.account && reason === REORGANISED)
-  const open = new Set(state.open.map(({ sending }) => sending.account_nonce))
-  const nonces = new Set(gone.map(({ account_nonce }) => account_nonce).filter((nonce) => nonce !== null && !open.has(nonce)))
-  let reopened = 0
-  for (const nonce of nonces) {
-    if (nonce !== null && (await store.payments.reopen_sending(wallet.account, nonce, state.guard))) reopened++
-  }
-  if (reopened === 0) return
-  log.warn({ wallet: wallet.account, transactions: reopened }, 'transactions of a block that is gone are sent again')
-  throw new StaleWriterStateError('finished transactions are open again')
 }
 
 /** Poll interval of the store when the writer is another process, and when it is this one, which also wakes waiting calls. */
@@ -483,5 +252,155 @@ function finalResult(payment: Payment): SettleResult | null {
     case 'unknown':
     case 'released':
       return null
+  }
+}
+
+const DAY_MS = 86_400_000
+/** Period for which a positive and a negative result are cached. */
+const GOOD_MS = 5_000
+const BAD_MS = 2_000
+/** Number of batches that the balance should pay for; below it a warning is logged while settlement continues. */
+const LOW_BALANCE_BATCHES = 20n
+/** Sample with the length of the raw transaction of a full batch, without zero bytes, which cost less. */
+const FULL_BATCH_RAW = `0x${'ab'.repeat(15_000)}`
+
+export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'store' | 'clock' | 'log' | 'rules'>): GasBudget {
+  const { wallet, sender, clock, log, rules } = deps
+  const { payments } = deps.store
+  let readiness: GasReadiness = { ok: true }
+  let until_ms = Number.NEGATIVE_INFINITY
+  let refreshing: Promise<void> | null = null
+  let full_data_fee_wei = 0n
+  let was_low = false
+  let spare_wei = 0n
+  let status: GasStatus | null = null
+
+  async function readReadiness(): Promise<GasReadiness> {
+    const now_ms = clock.now_ms()
+    const [fees, balance] = await Promise.all([batchFees(sender), sender.balance_wei(wallet.address)])
+    full_data_fee_wei = fees.data_fee_wei
+    const batch_wei = fees.data_fee_wei + batchGas(BATCH_ITEMS_MAX) * fees.max_fee_wei
+    spare_wei = balance - batch_wei
+    const spent_wei = await payments.gas_spent(wallet.account, dayOf(now_ms))
+    const left_today_wei = spent_wei < rules.daily_gas_wei ? rules.daily_gas_wei - spent_wei : 0n
+    status = {
+      wallet: wallet.account,
+      balance_wei: balance,
+      left_today_wei,
+      comfort_wei: LOW_BALANCE_BATCHES * batch_wei,
+      item_wei: batch_wei / BigInt(BATCH_ITEMS_MAX),
+    }
+    if (balance < batch_wei) return notReady('The gas wallet cannot pay for the next settlement.', 60)
+    if (fees.max_fee_wei > rules.max_fee_wei) return notReady('Gas costs more than this service pays for it.', 30)
+    if (spent_wei >= rules.daily_gas_wei) return notReady('The gas budget of the day is used up.', 600)
+    const is_low = balance < LOW_BALANCE_BATCHES * batch_wei
+    if (is_low && !was_low) log.warn({ wallet: wallet.account, balance_wei: balance.toString() }, 'the gas wallet runs low')
+    was_low = is_low
+    return { ok: true }
+  }
+
+  async function refresh(): Promise<void> {
+    const before = readiness
+    readiness = await readReadiness().catch((): GasReadiness => ({
+      ok: false,
+      detail: 'The chain or the store does not answer.',
+      retry_after_s: 5,
+    }))
+    until_ms = clock.steady_ms() + (readiness.ok ? GOOD_MS : BAD_MS)
+    if (!readiness.ok && before.ok) log.error({ wallet: wallet.account, detail: readiness.detail }, 'the gas wallet cannot settle')
+    if (readiness.ok && !before.ok) log.info({ wallet: wallet.account }, 'the gas wallet can settle again')
+  }
+
+  return {
+    async check() {
+      if (clock.steady_ms() >= until_ms) {
+        refreshing ??= refresh().finally(() => {
+          refreshing = null
+        })
+        await refreshing
+      }
+      return readiness
+    },
+    lastStatus: () => status,
+    covers: (open_wei) => open_wei <= spare_wei,
+    async recordCost(execution_wei, raw_chars) {
+      const data_fee_wei = (full_data_fee_wei * BigInt(raw_chars)) / BigInt(FULL_BATCH_RAW.length)
+      await payments.spend_gas(wallet.account, dayOf(clock.now_ms()), execution_wei + data_fee_wei)
+    },
+  }
+}
+
+async function batchFees(sender: ChainSender): Promise<{ max_fee_wei: bigint; data_fee_wei: bigint }> {
+  const [fees, data_fee_wei] = await Promise.all([sender.fees(), sender.data_fee_wei(FULL_BATCH_RAW)])
+  return { max_fee_wei: feesFor(fees).max_fee_wei, data_fee_wei }
+}
+
+function notReady(detail: string, retry_after_s: number): GasReadiness {
+  return { ok: false, detail, retry_after_s }
+}
+
+/** Returns the number of days since 1970-01-01 UTC. */
+function dayOf(now_ms: number): number {
+  return Math.floor(now_ms / DAY_MS)
+}
+
+/** Signal that ends the sleep of one loop early. */
+interface WakeSignal {
+  notify(): void
+  /** Resolves after `ms`, or after `notifications` calls of notify since the last sleep ended; calls between two sleeps count. */
+  sleep(ms: number, notifications: number): Promise<void>
+}
+
+export function createWakeSignal(): WakeSignal {
+  let notified = 0
+  let wake: { notifications: number; resolve: () => void } | null = null
+  return {
+    notify() {
+      notified++
+      if (wake !== null && notified >= wake.notifications) wake.resolve()
+    },
+    async sleep(ms, notifications) {
+      if (notified < notifications) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(resolve, ms)
+        wake = { notifications, resolve }
+        await promise
+        clearTimeout(timer)
+        wake = null
+      }
+      notified = 0
+    },
+  }
+}
+
+interface Waiters {
+  wake(keys: readonly PaymentKey[]): void
+  wait(key: PaymentKey): { within(ms: number): Promise<void>; done(): void }
+}
+
+/** Creates the list of calls of this process that wait for a row that a writer of this process will change. */
+function createWaiters(): Waiters {
+  const waiting = new Map<string, Set<() => void>>()
+  return {
+    wake(keys) {
+      for (const key of keys) for (const wake of waiting.get(paymentKeyText(key)) ?? []) wake()
+    },
+    wait(key) {
+      const name = paymentKeyText(key)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const group = waiting.get(name) ?? new Set()
+      waiting.set(name, group.add(resolve))
+      return {
+        async within(ms) {
+          const timer = setTimeout(resolve, ms)
+          await promise
+          clearTimeout(timer)
+        },
+        done() {
+          group.delete(resolve)
+          if (group.size === 0 && waiting.get(name) === group) waiting.delete(name)
+        },
+      }
+    },
   }
 }
