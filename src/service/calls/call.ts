@@ -7,15 +7,7 @@ import type { Problem } from '../problems.ts'
 import { prepareQueued, splitAnswer, type ReceiptIssuer } from './answer.ts'
 import { decodeCall, type Admission, type DecodedCall } from './decoded-call.ts'
 import { type CallRequest, type Outcome, type PhaseMarks, refusedOutcome } from './outcome.ts'
-import {
-  admitPayment,
-  askPaymentForLargeBody,
-  type PaymentGateDeps,
-  paymentOutcome,
-  readRequestPayment,
-  replayStoredAnswer,
-  takeFreeCall,
-} from './payment-gate.ts'
+import { PaymentGate, type PaymentGateDeps } from './payment-gate.ts'
 import { isExcessiveInput, isExpectedFailure, problemForError, sourceDownProblem, unknownToolProblem } from './refusals.ts'
 
 /** All parts that a call needs; assembled once at start. */
@@ -45,7 +37,7 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
     case 'refused':
       return refusedOutcome(tool, decoded.problem)
     case 'too_large_unpaid':
-      return askPaymentForLargeBody(deps, tool, decoded.problem, decoded.allowance, () => checkSources(deps, tool))
+      return new PaymentGate(deps).askForLargeBody(tool, decoded.problem, decoded.allowance, () => checkSources(deps, tool))
     case 'decoded':
       return serveDecoded(deps, decoded.call, request)
   }
@@ -53,18 +45,19 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
 
 async function serveDecoded(deps: CallDeps, decoded: DecodedCall, request: CallRequest): Promise<Outcome> {
   const { tool } = decoded
-  const payment = await readRequestPayment(deps, decoded, request)
+  const gate = new PaymentGate(deps)
+  const payment = await gate.read(decoded, request)
   if (payment.kind === 'ended') return payment.outcome
-  const stored = payment.kind === 'none' ? null : await replayStoredAnswer(deps, decoded, payment)
+  const stored = payment.kind === 'none' ? null : await gate.replay(decoded, payment)
   if (stored !== null) return stored
 
   const down = await checkSources(deps, tool)
   if (down !== null) return refusedOutcome(tool, down)
 
-  const admission = payment.kind === 'none' ? await admitUnpaid(deps, decoded) : await admitPayment(deps, decoded, payment)
+  const admission = payment.kind === 'none' ? await admitUnpaid(gate, decoded) : await gate.admit(decoded, payment)
   request.marks?.mark('admit')
   if (admission.kind === 'paid') request.verified?.()
-  return admission.kind === 'ended' ? admission.outcome : perform(deps, decoded, admission, request.marks)
+  return admission.kind === 'ended' ? admission.outcome : perform(deps, gate, decoded, admission, request.marks)
 }
 
 async function checkSources(deps: CallDeps, tool: Tool): Promise<Problem | null> {
@@ -75,10 +68,9 @@ async function checkSources(deps: CallDeps, tool: Tool): Promise<Problem | null>
   return null
 }
 
-async function admitUnpaid(deps: CallDeps, decoded: DecodedCall): Promise<Admission> {
+async function admitUnpaid(gate: PaymentGate, decoded: DecodedCall): Promise<Admission> {
   if (decoded.tool.price === 'free') return { kind: 'unlimited' }
-  return takeFreeCall(
-    deps,
+  return gate.takeFree(
     decoded,
     decoded.tool.sources.some((name) => OUTSIDE_SOURCES.has(name)),
   )
@@ -90,6 +82,7 @@ const OUTSIDE_SOURCES: ReadonlySet<SourceName> = new Set<SourceName>(['chain', '
 /** Runs the tool, signs, settles and answers. Any failure on the way costs the caller nothing. */
 async function perform(
   deps: CallDeps,
+  gate: PaymentGate,
   decoded: DecodedCall,
   admission: Exclude<Admission, { kind: 'ended' }>,
   marks?: PhaseMarks,
@@ -113,7 +106,7 @@ async function perform(
     const allowance = await deps.allowance.peek(tool.id, decoded.address)
     const settled = await claim.settle(splitAnswer({ ...prepared, allowance, unwrapped }))
     marks?.mark('settle')
-    return await paymentOutcome(deps, decoded, settled)
+    return await gate.outcome(decoded, settled)
   } catch (error) {
     if (!isExpectedFailure(error)) deps.onFault(error, tool.id)
     const gives_back = admission.kind === 'free' && !isExcessiveInput(error)

@@ -54,73 +54,164 @@ type Credential =
 /** The credential of a request; `ended` when it is malformed or not accepted here. */
 export type RequestPayment = { kind: 'none' } | Credential | { kind: 'ended'; outcome: Outcome }
 
-/** Returns the current price of a call; null where it costs nothing or nothing can be paid. Rejects while the store is down. */
-async function quote(deps: PaymentGateDeps, tool: Tool, input: Record<string, unknown> | null): Promise<CallPrice | null> {
-  return tool.price === 'free' || deps.payments === null ? null : priceOf(tool.price, input, await deps.payments.prices.prices())
-}
+/** Reads, admits and answers the payment of a call: a free call, an x402 payment or a credit. */
+export class PaymentGate {
+  readonly #deps: PaymentGateDeps
 
-/** Reads the credential of a request. A malformed one ends the call even while free calls remain; a free tool ignores it. */
-export async function readRequestPayment(deps: PaymentGateDeps, call: DecodedCall, request: CallRequest): Promise<RequestPayment> {
-  const { payments, credit, secrets = NO_SECRETS } = request
-  const [first, second] = payments
-  if (call.tool.price === 'free') return { kind: 'none' }
-  if (first !== undefined && (second !== undefined || credit !== null) && deps.payments !== null) {
-    return endCall(deps, call, refusals.severalPaymentsRefusal())
+  constructor(deps: PaymentGateDeps) {
+    this.#deps = deps
   }
-  if (first !== undefined) return readX402Payment(deps, call, first, secrets)
-  return credit === null ? { kind: 'none' } : readCredit(deps, call, credit)
-}
 
-async function readX402Payment(
-  deps: PaymentGateDeps,
-  call: DecodedCall,
-  credential: PaymentCredential,
-  secrets: ResendSecrets,
-): Promise<RequestPayment> {
-  if (deps.payments === null) return endCall(deps, call, refusals.paymentsNotConfigured())
-  const read = readPayment(credential)
-  if (read.ok) return { kind: 'payment', payment: read.payment, secrets, service: deps.payments.service }
-  return endCall(deps, call, refusals.refusalForCheck(read))
-}
-
-async function readCredit(deps: PaymentGateDeps, call: DecodedCall, credential: CreditCredential): Promise<RequestPayment> {
-  const { credits } = deps
-  if (credits === undefined) {
-    const detail = 'This deployment keeps no prepaid credits. The credit was not used.'
-    return endCall(deps, call, refusals.refusedPayment(problem('NOT_CONFIGURED', detail)))
+  /** Returns the current price of a call; null where it costs nothing or nothing can be paid. Rejects while the store is down. */
+  async #quote(tool: Tool, input: Record<string, unknown> | null): Promise<CallPrice | null> {
+    return tool.price === 'free' || this.#deps.payments === null
+      ? null
+      : priceOf(tool.price, input, await this.#deps.payments.prices.prices())
   }
-  const read = async (): Promise<RequestPayment> => {
-    const found = await credits.service.read(credential, quotaClient(call.address))
-    return found.ok ? { kind: 'credit', key: found.key, credits } : endCall(deps, call, found.end)
-  }
-  return orStoreDown(deps, call.tool, 'unknown', read, (outcome) => ({ kind: 'ended', outcome }))
-}
 
-async function endCall(deps: PaymentGateDeps, call: DecodedCall, result: PaymentResult): Promise<RequestPayment> {
-  return { kind: 'ended', outcome: await paymentOutcome(deps, call, result) }
-}
-
-/** Returns the stored outcome of the same payment and request, whichever process served it; null when the call has to run. */
-export async function replayStoredAnswer(deps: PaymentGateDeps, call: DecodedCall, credential: Credential): Promise<Outcome | null> {
-  const replay = async (): Promise<Outcome | null> => {
-    const request = boundRequest(call, credential)
-    const result =
-      credential.kind === 'credit'
-        ? await credential.credits.service.replay(request, credential.key)
-        : await credential.service.replay(request, credential.payment)
-    return result === null ? null : paymentOutcome(deps, call, result)
+  /** Reads the credential of a request. A malformed one ends the call even while free calls remain; a free tool ignores it. */
+  async read(call: DecodedCall, request: CallRequest): Promise<RequestPayment> {
+    const { payments, credit, secrets = NO_SECRETS } = request
+    const [first, second] = payments
+    if (call.tool.price === 'free') return { kind: 'none' }
+    if (first !== undefined && (second !== undefined || credit !== null) && this.#deps.payments !== null) {
+      return this.#end(call, refusals.severalPaymentsRefusal())
+    }
+    if (first !== undefined) return this.#readX402Payment(call, first, secrets)
+    return credit === null ? { kind: 'none' } : this.#readCredit(call, credit)
   }
-  return orStoreDown(deps, call.tool, 'unknown', replay, (outcome) => outcome)
-}
 
-/** Verifies a payment, or reserves the price from a credit, and binds it to this call. Nothing is sent or debited yet. */
-export async function admitPayment(deps: PaymentGateDeps, call: DecodedCall, credential: Credential): Promise<Admission> {
-  const admit = async (): Promise<Admission> => {
-    const claimed = credential.kind === 'credit' ? await claimCredit(call, credential) : await claimX402Payment(deps, call, credential)
-    if (claimed.kind === 'claimed') return { kind: 'paid', claim: claimed.claim }
-    return { kind: 'ended', outcome: await paymentOutcome(deps, call, claimed) }
+  async #readX402Payment(call: DecodedCall, credential: PaymentCredential, secrets: ResendSecrets): Promise<RequestPayment> {
+    if (this.#deps.payments === null) return this.#end(call, refusals.paymentsNotConfigured())
+    const read = readPayment(credential)
+    if (read.ok) return { kind: 'payment', payment: read.payment, secrets, service: this.#deps.payments.service }
+    return this.#end(call, refusals.refusalForCheck(read))
   }
-  return orStoreDown(deps, call.tool, false, admit, (outcome) => ({ kind: 'ended', outcome }))
+
+  async #readCredit(call: DecodedCall, credential: CreditCredential): Promise<RequestPayment> {
+    const { credits } = this.#deps
+    if (credits === undefined) {
+      const detail = 'This deployment keeps no prepaid credits. The credit was not used.'
+      return this.#end(call, refusals.refusedPayment(problem('NOT_CONFIGURED', detail)))
+    }
+    const read = async (): Promise<RequestPayment> => {
+      const found = await credits.service.read(credential, quotaClient(call.address))
+      return found.ok ? { kind: 'credit', key: found.key, credits } : this.#end(call, found.end)
+    }
+    return this.#orStoreDown(call.tool, 'unknown', read, (outcome) => ({ kind: 'ended', outcome }))
+  }
+
+  async #end(call: DecodedCall, result: PaymentResult): Promise<RequestPayment> {
+    return { kind: 'ended', outcome: await this.outcome(call, result) }
+  }
+
+  /** Returns the stored outcome of the same payment and request, whichever process served it; null when the call has to run. */
+  async replay(call: DecodedCall, credential: Credential): Promise<Outcome | null> {
+    const replay = async (): Promise<Outcome | null> => {
+      const request = boundRequest(call, credential)
+      const result =
+        credential.kind === 'credit'
+          ? await credential.credits.service.replay(request, credential.key)
+          : await credential.service.replay(request, credential.payment)
+      return result === null ? null : this.outcome(call, result)
+    }
+    return this.#orStoreDown(call.tool, 'unknown', replay, (outcome) => outcome)
+  }
+
+  /** Verifies a payment, or reserves the price from a credit, and binds it to this call. Nothing is sent or debited yet. */
+  async admit(call: DecodedCall, credential: Credential): Promise<Admission> {
+    const admit = async (): Promise<Admission> => {
+      const claimed = credential.kind === 'credit' ? await claimCredit(call, credential) : await this.#claimX402Payment(call, credential)
+      if (claimed.kind === 'claimed') return { kind: 'paid', claim: claimed.claim }
+      return { kind: 'ended', outcome: await this.outcome(call, claimed) }
+    }
+    return this.#orStoreDown(call.tool, false, admit, (outcome) => ({ kind: 'ended', outcome }))
+  }
+
+  async #claimX402Payment(call: DecodedCall, credential: Extract<Credential, { kind: 'payment' }>) {
+    const price = await this.#quote(call.tool, call.input)
+    if (price === null || this.#deps.payments === null) throw new Error('a payment was to be claimed where none is taken')
+    const acceptable = { ...this.#deps.payments.terms, amounts: new Set(price.payable) }
+    return credential.service.admit(boundRequest(call, credential), credential.payment, acceptable)
+  }
+
+  /** Runs a step that needs the store. When the store fails the payment stays as it was; `charged` is what is then known of it. */
+  async #orStoreDown<Value>(
+    tool: Tool,
+    charged: false | 'unknown',
+    step: () => Promise<Value>,
+    refuse: (outcome: Outcome) => Value,
+  ): Promise<Value> {
+    try {
+      return await step()
+    } catch (error) {
+      this.#deps.onFault(error, tool.id)
+      return refuse(refusedOutcome(tool, refusals.paymentStoreDown(charged).problem))
+    }
+  }
+
+  /** Returns the outcome of a call for the result of its payment. A refusal that the payer can correct includes the payment terms. */
+  async outcome({ tool, input, address }: DecodedCall, result: PaymentResult): Promise<Outcome> {
+    switch (result.kind) {
+      case 'paid':
+        return { kind: 'paid', tool: tool.id, text: result.text, settlement: result.settlement }
+      case 'pending':
+        return { kind: 'pending', tool: tool.id, problem: refusals.pendingProblem(result.pending), pending: result.pending }
+      case 'refused': {
+        const { problem: found, kind: _, ...reason } = result
+        if (!refusals.isPaymentProblem(found)) return refusedOutcome(tool, found)
+        try {
+          const offered = refusals.acceptsNewPayment(found) ? this.#quote(tool, input) : null
+          const [allowance, price] = await Promise.all([this.#deps.allowance.peek(tool.id, address), offered])
+          const with_allowance = { ...found, extra: { ...found.extra, allowance: publicAllowance(allowance) } }
+          return paymentRequired(tool, with_allowance, allowance, price?.amount_minor ?? null, reason)
+        } catch (error) {
+          this.#deps.onFault(error, tool.id)
+          return refusedOutcome(tool, found)
+        }
+      }
+    }
+  }
+
+  /** Takes one free call, or asks for payment when none is left. */
+  async takeFree({ tool, address, input }: DecodedCall, reads_sources: boolean): Promise<Admission> {
+    try {
+      const taken = await this.#deps.allowance.take(tool.id, address, reads_sources)
+      if (taken.granted) return { kind: 'free', taken }
+      const amount_minor = (await this.#quote(tool, input))?.amount_minor ?? null
+      const found = paymentRequiredProblem(taken, { tool, amount_minor, site_url: this.#deps.issuer.origins.site_url })
+      return { kind: 'ended', outcome: paymentRequired(tool, found, taken.state, amount_minor, { x402_reason: null }) }
+    } catch (error) {
+      this.#deps.onFault(error, tool.id)
+      return { kind: 'ended', outcome: refusedOutcome(tool, storeUnavailable()) }
+    }
+  }
+
+  /**
+   * Asks for payment when the body is too large to be read without one: x402 clients pay only on a 402. `too_large` is returned instead where the
+   * price depends on the unread body, or where nothing can be paid.
+   */
+  async askForLargeBody(
+    tool: Tool,
+    too_large: Problem,
+    allowance: AllowanceState,
+    preflight: () => Promise<Problem | null>,
+  ): Promise<Outcome> {
+    if (too_large.code !== 'PAYLOAD_TOO_LARGE') return refusedOutcome(tool, too_large)
+    try {
+      const down = await preflight()
+      const price = down === null ? await this.#quote(tool, null) : null
+      if (price === null || price.formula !== null) return refusedOutcome(tool, down ?? too_large)
+      const found = paymentRequiredProblem(
+        { state: allowance, spent: 'own' },
+        { tool, amount_minor: price.amount_minor, site_url: this.#deps.issuer.origins.site_url },
+      )
+      return paymentRequired(tool, found, allowance, price.amount_minor, { x402_reason: null })
+    } catch (error) {
+      this.#deps.onFault(error, tool.id)
+      return refusedOutcome(tool, storeUnavailable())
+    }
+  }
 }
 
 /** Reserves the current price: credits have no quoted price. */
@@ -131,60 +222,10 @@ async function claimCredit(call: DecodedCall, credential: Extract<Credential, { 
   return credits.service.admit(boundRequest(call, credential), key, amount_minor)
 }
 
-async function claimX402Payment(deps: PaymentGateDeps, call: DecodedCall, credential: Extract<Credential, { kind: 'payment' }>) {
-  const price = await quote(deps, call.tool, call.input)
-  if (price === null || deps.payments === null) throw new Error('a payment was to be claimed where none is taken')
-  const acceptable = { ...deps.payments.terms, amounts: new Set(price.payable) }
-  return credential.service.admit(boundRequest(call, credential), credential.payment, acceptable)
-}
-
-/** Runs a step that needs the store. When the store fails the payment stays as it was; `charged` is what is then known of it. */
-async function orStoreDown<Value>(
-  deps: PaymentGateDeps,
-  tool: Tool,
-  charged: false | 'unknown',
-  step: () => Promise<Value>,
-  refuse: (outcome: Outcome) => Value,
-): Promise<Value> {
-  try {
-    return await step()
-  } catch (error) {
-    deps.onFault(error, tool.id)
-    return refuse(refusedOutcome(tool, refusals.paymentStoreDown(charged).problem))
-  }
-}
-
 function boundRequest({ tool, inputHash, address }: DecodedCall, credential: Credential): BoundRequest {
   const secrets = credential.kind === 'payment' ? credential.secrets : NO_SECRETS
   const binding = { tool: tool.id, price_class: marketOf(tool.price) ?? tool.price, input_hash: inputHash() }
   return { ...binding, client: quotaClient(address), address, secrets }
-}
-
-/** Returns the outcome of a call for the result of its payment. A refusal that the payer can correct includes the payment terms. */
-export async function paymentOutcome(
-  deps: PaymentGateDeps,
-  { tool, input, address }: DecodedCall,
-  result: PaymentResult,
-): Promise<Outcome> {
-  switch (result.kind) {
-    case 'paid':
-      return { kind: 'paid', tool: tool.id, text: result.text, settlement: result.settlement }
-    case 'pending':
-      return { kind: 'pending', tool: tool.id, problem: refusals.pendingProblem(result.pending), pending: result.pending }
-    case 'refused': {
-      const { problem: found, kind: _, ...reason } = result
-      if (!refusals.isPaymentProblem(found)) return refusedOutcome(tool, found)
-      try {
-        const offered = refusals.acceptsNewPayment(found) ? quote(deps, tool, input) : null
-        const [allowance, price] = await Promise.all([deps.allowance.peek(tool.id, address), offered])
-        const with_allowance = { ...found, extra: { ...found.extra, allowance: publicAllowance(allowance) } }
-        return paymentRequired(tool, with_allowance, allowance, price?.amount_minor ?? null, reason)
-      } catch (error) {
-        deps.onFault(error, tool.id)
-        return refusedOutcome(tool, found)
-      }
-    }
-  }
 }
 
 function paymentRequired(
@@ -231,49 +272,4 @@ const SHARED_ALLOWANCE: Readonly<Record<Exclude<SpentBudget, 'own'>, string>> = 
   wide: "The networks of your IPv6 /48 have used today's free calls.",
   network: "Your network has used today's free calls that read outside sources.",
   all: "All clients together have used today's free calls that read outside sources.",
-}
-
-/** Takes one free call, or asks for payment when none is left. */
-export async function takeFreeCall(
-  deps: PaymentGateDeps,
-  { tool, address, input }: DecodedCall,
-  reads_sources: boolean,
-): Promise<Admission> {
-  try {
-    const taken = await deps.allowance.take(tool.id, address, reads_sources)
-    if (taken.granted) return { kind: 'free', taken }
-    const amount_minor = (await quote(deps, tool, input))?.amount_minor ?? null
-    const found = paymentRequiredProblem(taken, { tool, amount_minor, site_url: deps.issuer.origins.site_url })
-    return { kind: 'ended', outcome: paymentRequired(tool, found, taken.state, amount_minor, { x402_reason: null }) }
-  } catch (error) {
-    deps.onFault(error, tool.id)
-    return { kind: 'ended', outcome: refusedOutcome(tool, storeUnavailable()) }
-  }
-}
-
-/**
- * Asks for payment when the body is too large to be read without one: x402 clients pay only on a 402. `too_large` is returned instead where the
- * price depends on the unread body, or where nothing can be paid.
- */
-export async function askPaymentForLargeBody(
-  deps: PaymentGateDeps,
-  tool: Tool,
-  too_large: Problem,
-  allowance: AllowanceState,
-  preflight: () => Promise<Problem | null>,
-): Promise<Outcome> {
-  if (too_large.code !== 'PAYLOAD_TOO_LARGE') return refusedOutcome(tool, too_large)
-  try {
-    const down = await preflight()
-    const price = down === null ? await quote(deps, tool, null) : null
-    if (price === null || price.formula !== null) return refusedOutcome(tool, down ?? too_large)
-    const found = paymentRequiredProblem(
-      { state: allowance, spent: 'own' },
-      { tool, amount_minor: price.amount_minor, site_url: deps.issuer.origins.site_url },
-    )
-    return paymentRequired(tool, found, allowance, price.amount_minor, { x402_reason: null })
-  } catch (error) {
-    deps.onFault(error, tool.id)
-    return refusedOutcome(tool, storeUnavailable())
-  }
 }
