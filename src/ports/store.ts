@@ -40,16 +40,6 @@ export interface StoreIdentity {
   pay_to: string
 }
 
-/**
- * The `code` of the error with which a store rejects. Nothing is granted by a rejected promise. After `STORE_BUSY`, `STORE_REFUSED` and
- * `STORE_NEWER` nothing was written either; after `STORE_UNAVAILABLE` the store may have counted the call before the answer was lost.
- */
-export type StoreFaultCode = 'STORE_BUSY' | 'STORE_UNAVAILABLE' | 'STORE_REFUSED' | 'STORE_NEWER'
-
-export interface StoreFault extends Error {
-  readonly code: StoreFaultCode
-}
-
 /** A lease that has not expired. */
 export interface LeaseHolder {
   name: string

@@ -2,7 +2,7 @@ import type { Channel, ChannelCharge, ChannelStore, ChannelSums, MirroredState, 
 import { address, amount, bytes32, columns, count, flag, key_type, nullable, parameter, pick, text_type, uint256 } from './columns.ts'
 import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
 import { type Work, workStep, DatabaseStore } from './database.ts'
-import { charge_answer, charge_row, CHARGED_ROW, COUNT_SALE, sumOf, totalOf, WRITE_ANSWER_OF_LAST } from './payment-statements.ts'
+import { answer, charge_row, COUNT_SALE, sumOf, totalOf } from './payment-statements.ts'
 
 /** Payment channels in the SQL that both databases share. */
 
@@ -66,12 +66,29 @@ const CHARGED_CHANNEL = sql`charged_minor = ${total}, ${assigned(pick(progress, 
 const CHARGE = statement('charge_channel', sql`update channel set ${CHARGED_CHANNEL} returning ${selected(columns({ unclaimed: flag }))}`)
 const MARK_UNCLAIMED = statement('mark_unclaimed', sql`update channel set unclaimed = 1 where ${CHANNEL_KEY}`)
 
+/** The answer of the payment that was inserted just before, for SQLite. */
+const WRITE_ANSWER_OF_LAST = statement(
+  'write_answer_of_last',
+  sql`insert into payment_answer ${inserted(answer, { payment: raw('last_insert_rowid()') })}`,
+)
+
+const CHARGED_ROW = {
+  purpose: raw(`'call'`),
+  valid_after_s: raw('0'),
+  valid_before_s: raw('0'),
+  contract_payer: raw('0'),
+  state: raw(`'settled'`),
+  fence: raw('1'),
+  method: raw(`'channel'`),
+  final: raw('1'),
+}
+
 /** The charge in one statement, for PostgreSQL: the channel, the payment, its answer and the sale. */
 const CHARGE_JOINED = statement(
   'charge_joined',
   sql`with charged as (update channel set unclaimed = 1, ${CHARGED_CHANNEL} returning channel_id),
     paid as (insert into payment ${insertedFrom(charge_row, CHARGED_ROW)} from charged returning number),
-    kept as (insert into payment_answer ${insertedFrom(charge_answer, { payment: raw('number') })} from paid),
+    kept as (insert into payment_answer ${insertedFrom(answer, { payment: raw('number') })} from paid),
     sold as (insert into sale ${insertedFrom(columns({ epoch: count, price_class: text_type, payer: text_type }))} from charged
       on conflict (epoch, price_class, payer) do nothing)
     select number from paid`,
@@ -132,10 +149,10 @@ const PURGE = statement(
 
 type ChargeParams = ReturnType<typeof chargeParams>
 
-function chargeParams({ answer, base_minor, value_minor, channel_id, now_ms, ...rest }: ChannelCharge) {
+function chargeParams({ answer: stored_answer, base_minor, value_minor, channel_id, now_ms, ...rest }: ChannelCharge) {
   const times = { created_ms: now_ms, updated_ms: now_ms, settled_ms: now_ms, claim_until_ms: now_ms }
   const cumulative_minor = base_minor + value_minor
-  return { ...rest, ...answer, ...times, channel_id, settler: channel_id, base_minor, value_minor, cumulative_minor }
+  return { ...rest, ...stored_answer, ...times, channel_id, settler: channel_id, base_minor, value_minor, cumulative_minor }
 }
 
 /** Encodes all values before the write, so that one that cannot be stored is refused before anything is written. */

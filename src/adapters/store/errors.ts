@@ -1,4 +1,12 @@
-import type { StoreFault, StoreFaultCode } from '../../ports/store.ts'
+/**
+ * The `code` of the error with which a store rejects. Nothing is granted by a rejected promise. After `STORE_BUSY`, `STORE_REFUSED` and
+ * `STORE_NEWER` nothing was written either; after `STORE_UNAVAILABLE` the store may have counted the call before the answer was lost.
+ */
+type StoreFaultCode = 'STORE_BUSY' | 'STORE_UNAVAILABLE' | 'STORE_REFUSED' | 'STORE_NEWER'
+
+interface StoreFault extends Error {
+  readonly code: StoreFaultCode
+}
 
 /** Everything that a store rejects with; the port says what each code promises. */
 export abstract class StoreError extends Error implements StoreFault {

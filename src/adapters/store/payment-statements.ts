@@ -1,4 +1,4 @@
-import { IN_FLIGHT_STATES, PAYER_ACTS, PAYMENT_STATES, type PaymentState, statesBefore, UNSENT_STATES } from '../../pure/payments/states.ts'
+import { IN_FLIGHT_STATES, PAYER_ACTS, PAYMENT_STATES, statesBefore, UNSENT_STATES } from '../../pure/payments/states.ts'
 import {
   address,
   amount,
@@ -61,13 +61,13 @@ const progress = columns(
 /** Columns that are read of a payment. */
 export const payment = { ...payment_key, ...binding, ...claim_terms, ...progress }
 const payment_number = columns({ number: count })
-const answer = columns({ sealed: text_type, expires_ms: count })
+export const answer = columns({ sealed: text_type, expires_ms: count })
 const sale = columns({ epoch: count, price_class: key_type, payer: key_type })
 const price_mark = columns({ price_class: key_type, epoch: count, amount_minor: amount })
 
 export const PAYMENT_KEY = matched(payment_key)
 const { fence } = progress
-const now = parameter('now_ms', count)
+export const now = parameter('now_ms', count)
 /** Empty text is the null of USDC on the network of the deployment, ANY_ASSET for all. */
 const asset = parameter('asset', text_type)
 export const ANY_ASSET = '*'
@@ -161,12 +161,6 @@ export const PREPARE = statement(
 const answered_payment = columns({ number: count }, { number: 'payment' })
 export const WRITE_ANSWER = statement('write_answer', sql`insert into payment_answer ${inserted({ ...answered_payment, ...answer })}`)
 
-/** The answer of the payment that was inserted just before, for SQLite. */
-export const WRITE_ANSWER_OF_LAST = statement(
-  'write_answer_of_last',
-  sql`insert into payment_answer ${inserted(answer, { payment: raw('last_insert_rowid()') })}`,
-)
-
 /** A deposit has no answer: that is stored with the charge of the voucher. */
 export const PREPARE_DEPOSIT = statement(
   'prepare_deposit',
@@ -182,17 +176,6 @@ export const charge_row = {
   ...pick(claim_terms, 'asset', 'to', 'value_minor', 'signature', 'price_class', 'network_hash', 'identifier_hash', 'claim_until_ms'),
   ...answer_token,
   ...columns({ created_ms: count, updated_ms: count, settled_ms: count, settler: key_type, cumulative_minor: amount }),
-}
-export const charge_answer = answer
-export const CHARGED_ROW = {
-  purpose: raw(`'call'`),
-  valid_after_s: raw('0'),
-  valid_before_s: raw('0'),
-  contract_payer: raw('0'),
-  state: raw(`'settled'`),
-  fence: raw('1'),
-  method: raw(`'channel'`),
-  final: raw('1'),
 }
 
 /** PREPARE and WRITE_ANSWER in one statement, for PostgreSQL. */
@@ -241,36 +224,9 @@ export const FORGET_RELEASED = statement(
     where state = 'released' and final = 0 and ${NO_CHARGE} and updated_ms = ${now})`,
 )
 
-export const SETTLE = statement(
-  'settle_payment',
-  sql`update payment set state = 'settled', ${assigned(pick(payment, 'transaction', 'block_number', 'block_hash'))},
-      settled_ms = ${now}, updated_ms = ${now}, final = 0, reason = null
-    where ${PAYMENT_KEY} and state in (${literals(statesBefore('settled'))})
-    returning ${selected(pick(payment, 'price_class'))}`,
-)
-
-/** Clears the block, because the transfer is not, or no longer, on the chain. A known transaction stays. */
-function closeWithout(state: PaymentState) {
-  return statement(
-    `close_${state}`,
-    sql`update payment set state = ${raw(`'${state}'`)}, reason = ${payment.reason}, updated_ms = ${now},
-        transaction_hash = coalesce(${payment.transaction}, transaction_hash), block_number = null, block_hash = null, settled_ms = null, final = 0
-      where ${PAYMENT_KEY} and state in (${literals(statesBefore(state))})
-      returning fence`,
-  )
-}
-
-export const CLOSE_WITHOUT = { refused: closeWithout('refused'), unknown: closeWithout('unknown'), lost: closeWithout('lost') } as const
-
 export const COUNT_SALE = statement(
   'count_sale',
   sql`insert into sale ${inserted(sale)} on conflict (epoch, price_class, payer) do nothing`,
-)
-
-export const FINALIZE = statement(
-  'finalize_payment',
-  sql`update payment set final = 1, updated_ms = case when state = 'settled' then ${now} else updated_ms end
-    where ${PAYMENT_KEY} and state in ('settled', 'refused') and final = 0`,
 )
 
 /** Ordered by the time of the change to settling: nothing else changes a waiting row. */

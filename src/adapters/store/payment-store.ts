@@ -19,9 +19,8 @@ import type {
 import { limits } from '../../service/limits.ts'
 import { assertStorable, execute, inParts, JOB_ROWS, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 import { LOCK_INVOICE } from './invoice-statements.ts'
-import * as sendings from './payment-works.ts'
+import * as works from './payment-works.ts'
 import * as sql from './payment-statements.ts'
-import { assertTransition, applyTransitions, finalize } from './payment-works.ts'
 
 /**
  * The caller lets one claim of a payer run at a time, over all processes: the payments in flight are read first, and must not grow
@@ -191,12 +190,12 @@ export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
   }
 
   async apply_transitions(closings: readonly PaymentTransition[], epoch: number, now_ms: number, guard?: LeaseGuard): Promise<boolean[]> {
-    for (const closing of closings) assertTransition(closing, now_ms)
-    return this.database.atomically(() => applyTransitions(closings, epoch, now_ms, guard))
+    for (const closing of closings) works.assertTransition(closing, now_ms)
+    return this.database.atomically(() => works.applyTransitions(closings, epoch, now_ms, guard))
   }
 
   finalize(keys: readonly PaymentKey[], now_ms: number): Promise<void> {
-    return this.database.atomically(() => finalize(keys, now_ms))
+    return this.database.atomically(() => works.finalize(keys, now_ms))
   }
 
   waiting(settler: string, limit: number): Promise<Payment[]> {
@@ -224,50 +223,50 @@ export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
     return (await this.database.readOne(sql.COUNT_REFUSED_OF, { payer, since_ms })).found
   }
 
-  add_sending(sending: sendings.NewSending, attempt: SendingAttempt, payments: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
-    return this.database.atomically(() => sendings.addSending(sending, attempt, payments, guard), { keep: isTrue })
+  add_sending(sending: works.NewSending, attempt: SendingAttempt, payments: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
+    return this.database.atomically(() => works.addSending(sending, attempt, payments, guard), { keep: isTrue })
   }
 
   add_attempt(
     wallet: string,
     account_nonce: number,
     attempt: SendingAttempt,
-    change: sendings.SendingChange | null,
+    change: works.SendingChange | null,
     guard: LeaseGuard,
   ): Promise<boolean> {
-    return this.database.atomically(() => sendings.addAttempt({ wallet, account_nonce }, attempt, change, guard))
+    return this.database.atomically(() => works.addAttempt({ wallet, account_nonce }, attempt, change, guard))
   }
 
   async open_sendings(wallet: string): Promise<WalletSending[]> {
-    return sendings.sendingsOf(await this.database.readAll(sendings.READ_OPEN_SENDINGS, { wallet }))
+    return works.sendingsOf(await this.database.readAll(works.READ_OPEN_SENDINGS, { wallet }))
   }
 
   carried_by(wallet: string, account_nonce: number): Promise<Payment[]> {
-    return this.database.readAll(sendings.READ_CARRIED, { wallet, account_nonce })
+    return this.database.readAll(works.READ_CARRIED, { wallet, account_nonce })
   }
 
   finish_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean> {
-    return this.database.atomically(() => sendings.changeState(sendings.FINISH_SENDING, { wallet, account_nonce }, guard))
+    return this.database.atomically(() => works.changeState(works.FINISH_SENDING, { wallet, account_nonce }, guard))
   }
 
   reopen_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean> {
-    return this.database.atomically(() => sendings.changeState(sendings.REOPEN_SENDING, { wallet, account_nonce }, guard))
+    return this.database.atomically(() => works.changeState(works.REOPEN_SENDING, { wallet, account_nonce }, guard))
   }
 
   requeue(keys: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
-    return this.database.atomically(() => sendings.requeue(keys, guard))
+    return this.database.atomically(() => works.requeue(keys, guard))
   }
 
   async last_account_nonce(wallet: string): Promise<number | null> {
-    return (await this.database.readOne(sendings.READ_LAST_NONCE, { wallet })).account_nonce
+    return (await this.database.readOne(works.READ_LAST_NONCE, { wallet })).account_nonce
   }
 
   spend_gas(account: string, day: number, wei: bigint): Promise<bigint> {
-    return this.database.atomically(() => sendings.spendGas(account, day, wei))
+    return this.database.atomically(() => works.spendGas(account, day, wei))
   }
 
   async gas_spent(account: string, day: number): Promise<bigint> {
-    return (await this.database.readFirst(sendings.READ_GAS_SPENT, { wallet: account, day }))?.wei ?? 0n
+    return (await this.database.readFirst(works.READ_GAS_SPENT, { wallet: account, day }))?.wei ?? 0n
   }
 
   sales(from_epoch: number): Promise<Sale[]> {

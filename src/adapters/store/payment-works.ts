@@ -1,8 +1,9 @@
 import type { LeaseGuard, PaymentKey, WalletSending, SendingAttempt, PaymentTransition } from '../../ports/payments.ts'
 import { amount, columns, count, key_type, nullable, pick, text_type, uint256, word_type, countFrom, parameter } from './columns.ts'
-import { assigned, expression, inserted, locked, matched, selected, sql, type Statement, statement } from './statements.ts'
+import { assigned, expression, inserted, locked, matched, selected, sql, type Statement, statement, literals, raw } from './statements.ts'
 import { execute, readAll, readOne, type Work, assertStorable, readFirst } from './database.ts'
-import { payment, PAYMENT_KEY, payment_key, CLOSE_WITHOUT, COUNT_SALE, FINALIZE, SETTLE } from './payment-statements.ts'
+import { payment, PAYMENT_KEY, payment_key, COUNT_SALE, now } from './payment-statements.ts'
+import { type PaymentState, statesBefore } from '../../pure/payments/states.ts'
 
 /** Transactions of gas wallets, with the raw bytes of every attempt, and the gas of a day. */
 
@@ -170,8 +171,8 @@ export function* spendGas(wallet: string, day: number, wei: bigint): Work<bigint
 /** From one row for each attempt, in order. */
 export function sendingsOf(found: readonly (Omit<WalletSending, 'attempts'> & SendingAttempt)[]): WalletSending[] {
   const sendings: WalletSending[] = []
-  for (const { hash, raw, max_fee_wei, priority_fee_wei, stored_ms, ...sending } of found) {
-    const attempt = { hash, raw, max_fee_wei, priority_fee_wei, stored_ms }
+  for (const { hash, raw: transaction, max_fee_wei, priority_fee_wei, stored_ms, ...sending } of found) {
+    const attempt = { hash, raw: transaction, max_fee_wei, priority_fee_wei, stored_ms }
     const last = sendings.at(-1)
     if (last?.account_nonce === sending.account_nonce) last.attempts.push(attempt)
     else sendings.push({ ...sending, attempts: [attempt] })
@@ -209,6 +210,33 @@ function compare(one = '', other = ''): number {
   if (one === other) return 0
   return one < other ? -1 : 1
 }
+
+const SETTLE = statement(
+  'settle_payment',
+  sql`update payment set state = 'settled', ${assigned(pick(payment, 'transaction', 'block_number', 'block_hash'))},
+      settled_ms = ${now}, updated_ms = ${now}, final = 0, reason = null
+    where ${PAYMENT_KEY} and state in (${literals(statesBefore('settled'))})
+    returning ${selected(pick(payment, 'price_class'))}`,
+)
+
+/** Clears the block, because the transfer is not, or no longer, on the chain. A known transaction stays. */
+function closeWithout(state: PaymentState) {
+  return statement(
+    `close_${state}`,
+    sql`update payment set state = ${raw(`'${state}'`)}, reason = ${payment.reason}, updated_ms = ${now},
+        transaction_hash = coalesce(${payment.transaction}, transaction_hash), block_number = null, block_hash = null, settled_ms = null, final = 0
+      where ${PAYMENT_KEY} and state in (${literals(statesBefore(state))})
+      returning fence`,
+  )
+}
+
+const CLOSE_WITHOUT = { refused: closeWithout('refused'), unknown: closeWithout('unknown'), lost: closeWithout('lost') } as const
+
+const FINALIZE = statement(
+  'finalize_payment',
+  sql`update payment set final = 1, updated_ms = case when state = 'settled' then ${now} else updated_ms end
+    where ${PAYMENT_KEY} and state in ('settled', 'refused') and final = 0`,
+)
 
 export function* applyTransitions(
   closings: readonly PaymentTransition[],
