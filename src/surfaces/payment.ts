@@ -5,30 +5,23 @@ import type { Catalogue } from '../service/catalogue/load.ts'
 import { callUrl } from '../service/catalogue/text.ts'
 import type { PaymentRequired } from '../service/calls/outcome.ts'
 import { limits } from '../service/limits.ts'
-import {
-  type DiscoveredCall,
-  type ExtensionSigner,
-  httpCall,
-  mcpCall,
-  settlementExtensions,
-  termsExtensions,
-} from '../service/payments/extensions.ts'
+import { createCallExtensions, type ExtensionSigner, type Extensions } from '../service/payments/extensions.ts'
 import type { PaymentRefusal } from '../service/payments/payment-refusals.ts'
-import type { CreditSettlement, PaidSettlement } from '../service/payments/settlement.ts'
+import type { CreditSettlement, PaidSettlement, ChargedChannel } from '../service/payments/settlement.ts'
 import {
   caip2,
   type Challenge,
   challengeOf,
   type ChannelOffer,
-  createChallenges,
   mcpResource,
   type Offer,
   offeredTerms,
   type PaymentTerms,
-  paymentResponseHeaders,
   type ServiceWords,
   type Terms,
-  v2PaymentResponse,
+  channelStateJson,
+  toBase64,
+  type Challenges,
 } from '../service/payments/terms.ts'
 import type { AppDeps } from './deps.ts'
 import { assetPath } from './pages/assets.ts'
@@ -66,8 +59,8 @@ const NOTHING_MOVED = { success: false, transaction: '' } as const
 /** Renderer for REST and A2A: the resource of a tool is its call URL. */
 export function restPaymentRenderer(deps: RendererDeps): PaymentRenderer {
   return createPaymentRenderer(deps, {
+    surface: 'http',
     resource: ({ id }) => callUrl(deps, { id }),
-    call: httpCall,
     outputSchema: ({ id }) => httpSchema(deps.schemas.get(id)?.input),
   })
 }
@@ -75,8 +68,8 @@ export function restPaymentRenderer(deps: RendererDeps): PaymentRenderer {
 /** Renderer for MCP: the resource of a tool is not an HTTP endpoint. */
 export function mcpPaymentRenderer(deps: RendererDeps): PaymentRenderer {
   return createPaymentRenderer(deps, {
+    surface: 'mcp',
     resource: ({ id }) => mcpResource(id),
-    call: (tool) => mcpCall(tool, deps.schemas.get(tool.id)?.input),
     outputSchema: () => undefined,
   })
 }
@@ -101,9 +94,9 @@ function httpSchema(input_schema: Record<string, unknown> | undefined): Record<s
 
 /** One way to call a tool. */
 interface CallDescription {
+  surface: 'http' | 'mcp'
   /** URL that names the tool in terms and offers. */
   resource(tool: Pick<Tool, 'id'>): string
-  call(tool: Tool): DiscoveredCall
   outputSchema(tool: Pick<Tool, 'id'>): Record<string, unknown> | undefined
 }
 
@@ -125,9 +118,10 @@ const OFFER_REUSE_MS = (limits.max_timeout_s * 1_000) / 4
 function createPaymentRenderer(deps: RendererDeps, description: CallDescription): PaymentRenderer {
   const { terms: place, origins } = deps
   const { catalogue, issuer } = deps.call
+  const call_extensions = createCallExtensions(description.surface, (tool) => deps.schemas.get(tool)?.input, issuer)
   const build = ({ tool, ...offer }: Offer & { tool: Tool }, correction: ChannelOffer['correction'] = null): Terms => {
     const terms = { ...place, ...offer, channel_offer: { correction }, offered: place.networks?.now() }
-    const extensions = termsExtensions(description.call(tool), terms.resource, offeredTerms(terms), issuer)
+    const extensions = call_extensions.ofTerms(tool, terms.resource, offeredTerms(terms))
     return { ...terms, described: { service: serviceWords(tool, origins.site_url), extensions } }
   }
   const ready = createChallenges((offer: Offer & { tool: Tool }) => build(offer), UNPAID, {
@@ -145,12 +139,10 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
     ...(sold === null
       ? {}
       : {
-          extensions: settlementExtensions(
-            description.resource({ id: sold.tool }),
-            sold.settled_s,
-            { ...settlement, transaction: transactionOf(settlement) },
-            issuer,
-          ),
+          extensions: call_extensions.ofSettlement(description.resource({ id: sold.tool }), sold.settled_s, {
+            ...settlement,
+            transaction: transactionOf(settlement),
+          }),
         }),
   })
   return {
@@ -175,5 +167,83 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
     },
     responseHeaders: (settlement) => (settlement.method === 'credit' ? {} : paymentResponseHeaders(endOf(settlement))),
     response: (settlement) => (settlement.method === 'credit' ? null : v2PaymentResponse(endOf(settlement))),
+  }
+}
+
+/** Result of a settlement, as x402 returns it to the payer. */
+export interface X402SettlementResponse extends Pick<PaymentTerms, 'chain_id' | 'network'> {
+  success: boolean
+  /** Transaction hash; empty without a transaction. */
+  transaction: string
+  payer: string
+  /** x402 code; only on failure. */
+  error_reason?: string
+  amount_minor?: bigint
+  /** Of version 2. */
+  extensions?: Extensions
+  /** Of a payment channel. */
+  channel?: ChargedChannel
+}
+
+/** Builds the version 2 form: PAYMENT-RESPONSE, and `_meta["x402/payment-response"]` over MCP. */
+function v2PaymentResponse(response: X402SettlementResponse) {
+  const { success, transaction, chain_id, payer, error_reason, amount_minor, extensions, channel } = response
+  const error = error_reason === undefined ? {} : { errorReason: error_reason }
+  const amount = amount_minor === undefined ? {} : { amount: amount_minor.toString() }
+  const moved = channel === undefined ? amount : channelResponse(channel)
+  return { success, transaction, network: caip2(chain_id), payer, ...error, ...moved, ...(extensions === undefined ? {} : { extensions }) }
+}
+
+/** A voucher moves nothing, so its amount is empty; with a deposit it is that of the deposit. */
+function channelResponse({ channel_id, charged_minor, cumulative_minor, state, deposit }: ChargedChannel) {
+  const channelState = {
+    channelId: channel_id,
+    ...(state === null ? {} : channelStateJson(state)),
+    chargedCumulativeAmount: cumulative_minor.toString(),
+  }
+  return { amount: deposit?.amount_minor.toString() ?? '', extra: { channelState, chargedAmount: charged_minor.toString() } }
+}
+
+/** Builds the response headers of both versions; a client reads the one of its version. */
+export function paymentResponseHeaders(response: X402SettlementResponse): { 'payment-response': string; 'x-payment-response': string } {
+  const { amount_minor: _, extensions: __, channel: ___, ...of_version_1 } = response
+  const v1 = { ...v2PaymentResponse(of_version_1), network: response.network }
+  return { 'payment-response': toBase64(JSON.stringify(v2PaymentResponse(response))), 'x-payment-response': toBase64(JSON.stringify(v1)) }
+}
+
+/** Maximum number of cached challenges, about 2 kB each. Prices change, so the oldest are evicted. */
+const CHALLENGES_CACHED = 1_024
+
+interface ChallengeCache {
+  now_ms(): number
+  /** Changes when the ways to pay change; left out, they never do. */
+  ways_key?: () => string
+  /** Time for which a challenge is reused. */
+  reuse_ms: number
+  max_cached?: number
+}
+
+/**
+ * Caches one serialised challenge for each resource and amount, with a fixed error text. The description of a resource must not change
+ * during the lifetime of the cache.
+ */
+export function createChallenges<Offered extends Offer>(
+  build: (offer: Offered) => Terms,
+  error: string,
+  { now_ms, reuse_ms, ways_key = () => '', max_cached = CHALLENGES_CACHED }: ChallengeCache,
+): Challenges<Offered> {
+  const cached = new Map<string, { challenge: Challenge; made_ms: number }>()
+  return (offer) => {
+    const key = `${offer.amount_minor} ${offer.resource} ${ways_key()}`
+    const found = cached.get(key)
+    const age_ms = found === undefined ? reuse_ms : now_ms() - found.made_ms
+    // A negative age is that of a clock that was set back.
+    if (found !== undefined && age_ms >= 0 && age_ms < reuse_ms) return found.challenge
+    cached.delete(key)
+    const oldest = cached.size < max_cached ? undefined : cached.keys().next().value
+    if (oldest !== undefined) cached.delete(oldest)
+    const challenge = challengeOf(build(offer), error)
+    cached.set(key, { challenge, made_ms: now_ms() })
+    return challenge
   }
 }

@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getAddress } from 'viem'
-import {
-  createChallenges,
-  mcpResource,
-  type Offer,
-  paymentRequiredHeader,
-  paymentResponseHeaders,
-  v1PaymentRequired,
-  v2PaymentRequired,
-  type X402SettlementResponse,
-} from '../../src/service/payments/terms.ts'
+import { mcpResource, type Offer, paymentRequiredHeader, v1PaymentRequired, v2PaymentRequired } from '../../src/service/payments/terms.ts'
 import { PLACE, TERMS } from './samples.ts'
+import { paymentResponseHeaders, type X402SettlementResponse, createChallenges } from '../../src/surfaces/payment.ts'
 
 function decoded(header: string): unknown {
   return JSON.parse(Buffer.from(header, 'base64').toString())

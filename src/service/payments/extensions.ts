@@ -29,20 +29,24 @@ const PAYMENT_IDENTIFIER = {
 }
 
 /** One call of a tool, as `bazaar` describes it to catalogues of paid resources. */
-export type DiscoveredCall =
+type DiscoveredCall =
   | { type: 'http'; method: 'POST'; bodyType: 'json'; body: object }
   | { type: 'mcp'; toolName: string; transport: 'streamable-http'; inputSchema: object; example: object }
 
-/** Describes a call over HTTP by its example. */
-export function httpCall(tool: { example: object }): DiscoveredCall {
-  return { type: 'http', method: 'POST', bodyType: 'json', body: { input: tool.example } }
+interface DescribedTool {
+  id: string
+  example: object
 }
 
-/** Describes a call over MCP by its example, and its arguments by name and type; tools/list has the whole schema. */
-export function mcpCall(
-  tool: { id: string; example: object },
+/**
+ * Describes a call by its example; one over MCP also by the names and types of its arguments, because tools/list has the whole schema.
+ */
+function discoveredCall(
+  surface: DiscoveredCall['type'],
+  tool: DescribedTool,
   input_schema: Readonly<Record<string, unknown>> | undefined,
 ): DiscoveredCall {
+  if (surface === 'http') return { type: 'http', method: 'POST', bodyType: 'json', body: { input: tool.example } }
   const properties = isObject(input_schema?.['properties']) ? input_schema['properties'] : {}
   const types = Object.entries(properties).map(([name, schema]) => [
     name,
@@ -142,23 +146,34 @@ function signedOffers(resource: string, ways: readonly OfferedTerms[], parts: Ex
   return { info: { offers }, schema: signedSchema('offers', { type: 'array', items: SIGNED }) }
 }
 
-/**
- * Returns the extensions of the terms of one call. There are offers for the ways to pay, signed by the receipt key and valid as long as a
- * quoted price is.
- */
-export function termsExtensions(call: DiscoveredCall, resource: string, ways: readonly OfferedTerms[], parts: ExtensionSigner): Extensions {
-  return { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: bazaar(call), 'offer-receipt': signedOffers(resource, ways, parts) }
+/** Extensions of one way to call tools. */
+interface CallExtensions {
+  /**
+   * Returns the extensions of the terms of a call. There are offers for the ways to pay, signed by the receipt key and valid as long as a quoted
+   * price is.
+   */
+  ofTerms(tool: DescribedTool, resource: string, ways: readonly OfferedTerms[]): Extensions
+  /** Returns the extensions of a settlement: a receipt of `offer-receipt`, which says that the payer paid and was answered. */
+  ofSettlement(resource: string, settled_s: number, paid: { network: string; payer: string; transaction: string }): Extensions
 }
 
-/** Returns the extensions of a settlement: a receipt of `offer-receipt`, which says that the payer paid and was answered. */
-export function settlementExtensions(
-  resource: string,
-  settled_s: number,
-  { network, payer, transaction }: { network: string; payer: string; transaction: string },
-  parts: Pick<ExtensionSigner, 'signer' | 'crypto'>,
-): Extensions {
-  const payload = { version: VERSION, network, resourceUrl: resource, payer, issuedAt: settled_s, transaction }
+/** Creates the extensions of calls over HTTP or MCP. `schemaOf` returns the input schema of a tool. */
+export function createCallExtensions(
+  surface: DiscoveredCall['type'],
+  schemaOf: (tool: string) => Readonly<Record<string, unknown>> | undefined,
+  parts: ExtensionSigner,
+): CallExtensions {
   return {
-    'offer-receipt': { info: { receipt: signed(RECEIPTS, RECEIPT, payload, parts) }, schema: signedSchema('receipt', SIGNED) },
+    ofTerms: (tool, resource, ways) => ({
+      'payment-identifier': PAYMENT_IDENTIFIER,
+      bazaar: bazaar(discoveredCall(surface, tool, schemaOf(tool.id))),
+      'offer-receipt': signedOffers(resource, ways, parts),
+    }),
+    ofSettlement(resource, settled_s, { network, payer, transaction }) {
+      const payload = { version: VERSION, network, resourceUrl: resource, payer, issuedAt: settled_s, transaction }
+      return {
+        'offer-receipt': { info: { receipt: signed(RECEIPTS, RECEIPT, payload, parts) }, schema: signedSchema('receipt', SIGNED) },
+      }
+    },
   }
 }

@@ -7,7 +7,6 @@ import type { Extensions, OfferedTerms } from './extensions.ts'
 import type { Authorization } from '../../pure/payments/eip3009.ts'
 import type { ChannelState } from '../../pure/payments/channels.ts'
 import type { ChannelCorrection } from './payment-refusals.ts'
-import type { ChargedChannel } from './settlement.ts'
 import { type AcceptedTerms, paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
 
 /** Scheme `exact` on an EIP-3009 token is the only one offered. */
@@ -15,9 +14,6 @@ const SCHEME = 'exact'
 
 /** Maximum length of a description in a challenge, in UTF-16 units: it is part of a header, which small proxies cut at 4 kB. */
 const TERMS_DESCRIPTION_CHARS = 200
-
-/** Maximum number of cached challenges, about 2 kB each. Prices change, so the oldest are evicted. */
-const CHALLENGES_CACHED = 1_024
 
 /** Terms that all payments to a deployment share. */
 export interface PaymentTerms {
@@ -155,12 +151,6 @@ function channelEntry<Common extends { amount: string }>(
   return { scheme: 'batch-settlement', ...common, extra: { ...domain, ...channelExtra(terms, state, BigInt(common.amount)) } }
 }
 
-/** Networks on which refunds can be requested now, by their CAIP-2 names. */
-export function channelNetworks({ networks, ...terms }: PaymentTerms): Map<string, PaymentTerms> {
-  const places = [terms, ...(networks?.now().further ?? [])].filter(({ channels }) => channels !== undefined)
-  return new Map(places.map((place) => [caip2(place.chain_id), place]))
-}
-
 /** Builds the object in PAYMENT-REQUIRED at the address of refunds, where nothing has to be paid. */
 export function refundRequired(places: readonly PaymentTerms[], resource: string, error: string, state: ChannelCorrection | null) {
   const accepts = places.flatMap(({ channels, ...place }) => {
@@ -255,85 +245,10 @@ export interface Challenge {
 
 export type Challenges<Offered extends Offer> = (offer: Offered) => Challenge
 
-interface ChallengeCache {
-  now_ms(): number
-  /** Changes when the ways to pay change; left out, they never do. */
-  ways_key?: () => string
-  /** Time for which a challenge is reused. */
-  reuse_ms: number
-  max_cached?: number
-}
-
-/**
- * Caches one serialised challenge for each resource and amount, with a fixed error text. The description of a resource must not change
- * during the lifetime of the cache.
- */
-export function createChallenges<Offered extends Offer>(
-  build: (offer: Offered) => Terms,
-  error: string,
-  { now_ms, reuse_ms, ways_key = () => '', max_cached = CHALLENGES_CACHED }: ChallengeCache,
-): Challenges<Offered> {
-  const cached = new Map<string, { challenge: Challenge; made_ms: number }>()
-  return (offer) => {
-    const key = `${offer.amount_minor} ${offer.resource} ${ways_key()}`
-    const found = cached.get(key)
-    const age_ms = found === undefined ? reuse_ms : now_ms() - found.made_ms
-    // A negative age is that of a clock that was set back.
-    if (found !== undefined && age_ms >= 0 && age_ms < reuse_ms) return found.challenge
-    cached.delete(key)
-    const oldest = cached.size < max_cached ? undefined : cached.keys().next().value
-    if (oldest !== undefined) cached.delete(oldest)
-    const challenge = challengeOf(build(offer), error)
-    cached.set(key, { challenge, made_ms: now_ms() })
-    return challenge
-  }
-}
-
 /** Builds the challenge for these terms; `createChallenges` caches repeated ones. */
 export function challengeOf(terms: Terms, error: string): Challenge {
   const required_json = asciiJson(v2PaymentRequired(terms, error))
   return { header: toBase64(required_json), body_members_json: asciiJson(v1PaymentRequired(terms, error)).slice(1, -1), required_json }
-}
-
-/** Result of a settlement, as x402 returns it to the payer. */
-export interface X402SettlementResponse extends Pick<PaymentTerms, 'chain_id' | 'network'> {
-  success: boolean
-  /** Transaction hash; empty without a transaction. */
-  transaction: string
-  payer: string
-  /** x402 code; only on failure. */
-  error_reason?: string
-  amount_minor?: bigint
-  /** Of version 2. */
-  extensions?: Extensions
-  /** Of a payment channel. */
-  channel?: ChargedChannel
-}
-
-/** Builds the version 2 form: PAYMENT-RESPONSE, and `_meta["x402/payment-response"]` over MCP. */
-export function v2PaymentResponse(response: X402SettlementResponse) {
-  const { success, transaction, chain_id, payer, error_reason, amount_minor, extensions, channel } = response
-  const error = error_reason === undefined ? {} : { errorReason: error_reason }
-  const amount = amount_minor === undefined ? {} : { amount: amount_minor.toString() }
-  const moved = channel === undefined ? amount : channelResponse(channel)
-  return { success, transaction, network: caip2(chain_id), payer, ...error, ...moved, ...(extensions === undefined ? {} : { extensions }) }
-}
-
-/** A voucher moves nothing, so its amount is empty; with a deposit it is that of the deposit. */
-function channelResponse({ channel_id, charged_minor, cumulative_minor, state, deposit }: ChargedChannel) {
-  const channelState = {
-    channelId: channel_id,
-    ...(state === null ? {} : channelStateJson(state)),
-    chargedCumulativeAmount: cumulative_minor.toString(),
-  }
-  return { amount: deposit?.amount_minor.toString() ?? '', extra: { channelState, chargedAmount: charged_minor.toString() } }
-}
-
-/** Builds the response headers of both versions; a client reads the one of its version. */
-export function paymentResponseHeaders(response: X402SettlementResponse): { 'payment-response': string; 'x-payment-response': string } {
-  const { amount_minor: _, extensions: __, channel: ___, ...of_version_1 } = response
-  const v1 = { ...v2PaymentResponse(of_version_1), network: response.network }
-  return { 'payment-response': toBase64(JSON.stringify(v2PaymentResponse(response))), 'x-payment-response': toBase64(JSON.stringify(v1)) }
 }
 
 /** Cuts at the maximum length with an ellipsis, never inside a surrogate pair; lone surrogates are replaced. */
