@@ -1,4 +1,4 @@
-import { depositAddress } from '../../pure/contracts/deployment.ts'
+import { depositAddress, DEPOSIT_FACTORY, sweepCall } from '../../pure/contracts/deployment.ts'
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import type { StoredInvoice, InvoiceStore, NewInvoice } from '../../ports/invoices.ts'
 import type { Signer, Derivation } from '../../ports/signer.ts'
@@ -24,26 +24,20 @@ import {
 } from '../../pure/invoices/terms.ts'
 import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
 import { bankReference } from '../../pure/invoices/links.ts'
-import { PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
+import { PILOT_CALLS, PILOT_MINOR, invoiceRecord, transferWay, type ShownDeposit } from '../../pure/invoices/record.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { ContractSignatures } from './contract-signature.ts'
-import { INVOICE_RULES } from '../limits.ts'
-import { specimen, SPECIMEN_ID, viewInvoice, type InvoiceView, type ViewParts } from './invoice-view.ts'
+import { INVOICE_RULES, limits } from '../limits.ts'
+import { specimen, SPECIMEN_ID, type InvoiceView, type ViewParts, readBankPayment, relayMinimum, standingNow } from './invoice-view.ts'
 import { isChainFault } from '../chain-fault.ts'
-import {
-  confirmTransfers,
-  listForMerchant,
-  statementToken,
-  type ListEnd,
-  type ListRequest,
-  type StatementRequest,
-} from './merchant-requests.ts'
+import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
 import type { InvoiceWatch } from './watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
+import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 
 export interface InvoiceDeskParts extends CreateParts, ViewParts {
   crypto: ReceiptCrypto
@@ -81,7 +75,7 @@ export interface InvoiceSource {
 }
 
 /** Creates, reads and changes invoices. */
-export interface InvoiceService extends InvoiceSource {
+export interface InvoiceService extends InvoiceSource, MerchantRequests {
   make(asked: InvoiceAsked, asker: Asker): Promise<InvoiceEnd>
   /** Invoice as stored. Null for an unknown id. */
   read(invoice_id: string): Promise<InvoiceView | null>
@@ -92,12 +86,6 @@ export interface InvoiceService extends InvoiceSource {
    * outside reads.
    */
   submit(invoice_id: string, transaction: string, client: string): Promise<InvoiceSubmission>
-  /** Lists the invoices that a merchant signed, for that merchant alone. Without a proof, the problem has the typed data to sign. */
-  list(request: ListRequest): Promise<ListEnd>
-  /** Closes the invoices that a bank statement shows as paid. Without a proof, the problem has the typed data to sign. */
-  confirmTransfers(request: StatementRequest): Promise<ListEnd>
-  /** Token by which the creator of an invoice confirms its bank transfer; null for one without bank details. */
-  statementToken(view: InvoiceView, signed: boolean): string | null
 }
 
 export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
@@ -124,9 +112,7 @@ export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
     },
     act: async (invoice_id, act, signature, client) => merchantAct(parts, await find(invoice_id), act, signature, client),
     submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
-    list: (request) => listForMerchant(parts, request),
-    confirmTransfers: (request) => confirmTransfers(parts, request),
-    statementToken: ({ terms, invoice }, signed) => (terms.bank === null ? null : statementToken(parts, invoice.invoice_id, signed)),
+    ...createMerchantRequests(parts),
   }
 }
 
@@ -373,4 +359,53 @@ function termsOf(parts: CreateParts, content: InvoiceContent, created_s: number,
 function cartOf({ chain_id, token }: CreateParts, content: InvoiceContent): Cart {
   const { amount_minor, merchant, client_name, memo, order_number, return_url, bank } = content
   return { merchant, amount_minor: String(amount_minor), memo, client_name, chain_id, token, order_number, return_url, bank }
+}
+
+/** View of an invoice from the data in the store. */
+async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<InvoiceView> {
+  const { store, clock } = parts
+  const { invoice_id, merchant } = invoice
+  const [payments, watch, bank_reports, deposit] = await Promise.all([
+    store.payments(invoice_id),
+    store.watch_of(merchant),
+    store.bank_reports(invoice_id),
+    depositOf(parts, invoice),
+  ])
+  const now_ms = clock.now_ms()
+  const terms = readTerms(invoice.terms)
+  const standing = standingNow(invoice, payments, Math.floor(now_ms / 1_000))
+  const other_assets = standing.exceptions.includes('wrong_asset') ? await store.other_assets(invoice_id) : []
+  const record = invoiceRecord({
+    deposit,
+    bank_reports,
+    other_assets,
+    terms,
+    standing,
+    payments,
+    merchant_signed: invoice.issue_signature !== null,
+    voided_s: invoice.voided_ms === null ? null : Math.floor(invoice.voided_ms / 1_000),
+    updated_s: Math.floor(invoice.updated_ms / 1_000),
+    site_url: parts.site_url(),
+    explorer_url: parts.explorer_url,
+    bank: parts.bankOf(merchant),
+    bank_payment: readBankPayment(invoice),
+    // The specimen is not watched, and it cannot be paid.
+    stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
+    carried_from_minor: relayMinimum(parts),
+    max_timeout_s: limits.max_timeout_s,
+  })
+  const transfer_way = transferWay({ deposit, merchant_signed: invoice.issue_signature !== null })
+  return { invoice, terms, payments, standing, transfer_way, record }
+}
+
+/** Null where the chain has no factory, and for an invoice without a deposit address. */
+async function depositOf(parts: ViewParts, { invoice_id, merchant, deposit_address }: StoredInvoice): Promise<ShownDeposit | null> {
+  if (deposit_address === null || !(await parts.hasFactory())) return null
+  return {
+    address: readEvmAddress(deposit_address)?.checksummed ?? deposit_address,
+    factory: DEPOSIT_FACTORY.address,
+    sweep_data: sweepCall(parts.token, [{ invoice_id, merchant }]),
+    swept_from_minor: parts.carries ? INVOICE_RULES.sweep_minimum_minor : null,
+    forwards: await parts.store.forwards(invoice_id),
+  }
 }

@@ -1,12 +1,10 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { InvoicePayment, InvoiceStore, StoredInvoice } from '../../ports/invoices.ts'
-import { DEPOSIT_FACTORY, sweepCall } from '../../pure/contracts/deployment.ts'
 import type { BankAccount } from '../../pure/invoices/links.ts'
-import { readEvmAddress } from '../../pure/checks/evm-address.ts'
-import { invoiceRecord, transferWay, type BankPayment, type ShownDeposit, type TransferWay } from '../../pure/invoices/record.ts'
+import type { BankPayment, TransferWay } from '../../pure/invoices/record.ts'
 import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices/standing.ts'
-import { readTerms, type InvoiceTerms, cartHash, termsText, FEE_POLICY, FEE_POLICY_HASH } from '../../pure/invoices/terms.ts'
-import { INVOICE_RULES, limits } from '../limits.ts'
+import { type InvoiceTerms, cartHash, termsText, FEE_POLICY, FEE_POLICY_HASH } from '../../pure/invoices/terms.ts'
+import { INVOICE_RULES } from '../limits.ts'
 
 /** An invoice with everything that is known of it now. */
 export interface InvoiceView {
@@ -35,58 +33,9 @@ export interface ViewParts {
   hasFactory(): Promise<boolean>
 }
 
-/** View of an invoice from the data in the store. */
-export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<InvoiceView> {
-  const { store, clock } = parts
-  const { invoice_id, merchant } = invoice
-  const [payments, watch, bank_reports, deposit] = await Promise.all([
-    store.payments(invoice_id),
-    store.watch_of(merchant),
-    store.bank_reports(invoice_id),
-    depositOf(parts, invoice),
-  ])
-  const now_ms = clock.now_ms()
-  const terms = readTerms(invoice.terms)
-  const standing = standingNow(invoice, payments, Math.floor(now_ms / 1_000))
-  const other_assets = standing.exceptions.includes('wrong_asset') ? await store.other_assets(invoice_id) : []
-  const record = invoiceRecord({
-    deposit,
-    bank_reports,
-    other_assets,
-    terms,
-    standing,
-    payments,
-    merchant_signed: invoice.issue_signature !== null,
-    voided_s: invoice.voided_ms === null ? null : Math.floor(invoice.voided_ms / 1_000),
-    updated_s: Math.floor(invoice.updated_ms / 1_000),
-    site_url: parts.site_url(),
-    explorer_url: parts.explorer_url,
-    bank: parts.bankOf(merchant),
-    bank_payment: readBankPayment(invoice),
-    // The specimen is not watched, and it cannot be paid.
-    stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
-    carried_from_minor: relayMinimum(parts),
-    max_timeout_s: limits.max_timeout_s,
-  })
-  const transfer_way = transferWay({ deposit, merchant_signed: invoice.issue_signature !== null })
-  return { invoice, terms, payments, standing, transfer_way, record }
-}
-
 /** Evidence of the bank transfer that paid the invoice; null if none did. */
 export function readBankPayment({ bank_payment }: Pick<StoredInvoice, 'bank_payment'>): BankPayment | null {
   return bank_payment === null ? null : (JSON.parse(bank_payment) as BankPayment)
-}
-
-/** Null where the chain has no factory, and for an invoice without a deposit address. */
-async function depositOf(parts: ViewParts, { invoice_id, merchant, deposit_address }: StoredInvoice): Promise<ShownDeposit | null> {
-  if (deposit_address === null || !(await parts.hasFactory())) return null
-  return {
-    address: readEvmAddress(deposit_address)?.checksummed ?? deposit_address,
-    factory: DEPOSIT_FACTORY.address,
-    sweep_data: sweepCall(parts.token, [{ invoice_id, merchant }]),
-    swept_from_minor: parts.carries ? INVOICE_RULES.sweep_minimum_minor : null,
-    forwards: await parts.store.forwards(invoice_id),
-  }
 }
 
 /** The least that is carried to the chain here; null where nothing is. */

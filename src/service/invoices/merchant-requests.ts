@@ -22,11 +22,11 @@ import { INVOICE_RULES, RAIL_LIMITS } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { StatementUpload } from './bank-rail.ts'
 import type { ContractSignatures } from './contract-signature.ts'
-import { readBankPayment, standingNow } from './invoice-view.ts'
+import { type InvoiceView, readBankPayment, standingNow } from './invoice-view.ts'
 
 /** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. */
 
-export interface MerchantRequestParts {
+interface MerchantRequestParts {
   store: Pick<InvoiceStore, 'find' | 'payments' | 'signed_by' | 'signed_by_reference' | 'close_by_bank'>
   clock: Clock
   crypto: ReceiptCrypto
@@ -38,7 +38,7 @@ export interface MerchantRequestParts {
 }
 
 /** Request of a merchant for its own invoices; `signature` or `token` proves that the merchant asks. */
-export interface ListRequest {
+interface ListRequest {
   merchant: string
   /** Seconds since 1970; null for the current time. */
   issued_at: number | null
@@ -52,10 +52,26 @@ export interface ListRequest {
   client: string
 }
 
-export type ListEnd = { ok: true; value: Record<string, unknown> } | { ok: false; problem: Problem }
+type ListEnd = { ok: true; value: Record<string, unknown> } | { ok: false; problem: Problem }
 
-/** Lists the invoices that a merchant signed, newest first, for that merchant alone. Without a proof, the problem has the typed data to sign. */
-export async function listForMerchant(parts: MerchantRequestParts, request: ListRequest): Promise<ListEnd> {
+export interface MerchantRequests {
+  /** Lists the invoices that a merchant signed, newest first, for that merchant alone. Without a proof, the problem has the typed data to sign. */
+  list(request: ListRequest): Promise<ListEnd>
+  /** Closes the invoices that a bank statement shows as paid. Without a proof, the problem has the typed data to sign. */
+  confirmTransfers(request: StatementRequest): Promise<ListEnd>
+  /** Token by which the creator of an invoice confirms its bank transfer; null for one without bank details. */
+  statementToken(view: InvoiceView, signed: boolean): string | null
+}
+
+export function createMerchantRequests(parts: MerchantRequestParts): MerchantRequests {
+  return {
+    list: (request) => listForMerchant(parts, request),
+    confirmTransfers: (request) => confirmTransfers(parts, request),
+    statementToken: ({ terms, invoice }, signed) => (terms.bank === null ? null : statementToken(parts, invoice.invoice_id, signed)),
+  }
+}
+
+async function listForMerchant(parts: MerchantRequestParts, request: ListRequest): Promise<ListEnd> {
   const merchant = request.merchant.toLowerCase()
   const now_s = Math.floor(parts.clock.now_ms() / 1_000)
   const proof = request.token === null ? await signedProof(parts, merchant, request, now_s) : tokenProof(parts, merchant, request, now_s)
@@ -164,7 +180,7 @@ function unproved({ site_url }: MerchantRequestParts, { kind, merchant, issued_a
 }
 
 /** Statement by which a merchant confirms transfers of all invoices that it signed, or the creator those of one invoice. */
-export interface StatementRequest {
+interface StatementRequest {
   /** camt.053 or camt.054. */
   document: string
   by:
@@ -178,11 +194,11 @@ export interface StatementRequest {
  * Token of the creator. The one of an unsigned creation ends with the signature of the merchant: anyone can create an invoice in the name of a
  * merchant, let the merchant sign it, and would then be able to confirm an own transfer with an invented statement.
  */
-export function statementToken({ derive }: Pick<MerchantRequestParts, 'derive'>, invoice_id: string, signed: boolean): string {
+function statementToken({ derive }: Pick<MerchantRequestParts, 'derive'>, invoice_id: string, signed: boolean): string {
   return `bst_${derive.hmac(signed ? 'bank statement of a signed creation' : 'bank statement of a creation', invoice_id)}`
 }
 
-export async function confirmTransfers(parts: MerchantRequestParts, request: StatementRequest): Promise<ListEnd> {
+async function confirmTransfers(parts: MerchantRequestParts, request: StatementRequest): Promise<ListEnd> {
   const now_ms = parts.clock.now_ms()
   const document_sha256 = documentSha256(request.document)
   const sender = await senderOf(parts, request, document_sha256, Math.floor(now_ms / 1_000))
