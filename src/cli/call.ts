@@ -1,6 +1,6 @@
 import type { CallRequest, Outcome } from '../service/calls/outcome.ts'
 import { type ReadBounds, type Tool, SourceDown, type Sources } from '../service/catalogue/define.ts'
-import { printable, remark, say, wantsJson, problemExit, shownProblem, createProgress } from './terminal.ts'
+import { printable, remark, say, wantsJson, problemExit, shownProblem, progressLine } from './terminal.ts'
 import { call, type CallDeps } from '../service/calls/call.ts'
 import { answerText, inputHash, prepare, type ReceiptIssuer } from '../service/calls/answer.ts'
 import { type Catalogue, loadCatalogue } from '../service/catalogue/load.ts'
@@ -28,6 +28,7 @@ import { chooseSigning } from '../adapters/signer/choose.ts'
 import { activeKey } from '../adapters/signer/keyring.ts'
 import { registerReaders } from '../assembly/reference-tables.ts'
 import { identityOf, localOrigin, ringOf } from '../assembly/identity.ts'
+import { fstatSync } from 'node:fs'
 
 /**
  * `assay call <tool> <input>`: runs the tool in this process, without a server or an allowance; tools with sources query them. With --url the
@@ -313,4 +314,53 @@ function notJson(tool: Tool, line: string): Problem {
   const errors = read.problem.errors.map(({ line: _line, ...error }) => error)
   const [first] = errors
   return { ...read.problem, errors, detail: first === undefined ? read.problem.detail : `${first.message} (column ${first.column ?? 1})` }
+}
+
+/** Progress of a long stream. */
+interface Progress {
+  /** `lines` is the total so far; `bytes` were read since the last call. */
+  passed(lines: number, bytes: number): void
+  end(lines: number): void
+}
+
+/** Shorter streams show no progress. */
+const QUIET_MS = 1_000
+const EVERY_MS = 250
+
+const CLEAR_LINE = '\r\u001b[K'
+
+/** Progress line on standard error; nothing if it is not a terminal or if answers appear on the same terminal. */
+function createProgress(): Progress {
+  if (!process.stderr.isTTY || process.stdout.isTTY) return { passed: () => undefined, end: () => undefined }
+  const total_bytes = stdinBytes()
+  const started_ms = performance.now()
+  let drawn_ms = started_ms + QUIET_MS - EVERY_MS
+  let bytes = 0
+  let shown = false
+  const draw = (lines: number, elapsed_ms: number, end: string) => {
+    process.stderr.write(`${CLEAR_LINE}${progressLine({ lines, elapsed_ms, bytes, total_bytes })}${end}`)
+    shown = true
+  }
+  return {
+    passed(lines, more) {
+      bytes += more
+      const now_ms = performance.now()
+      if (now_ms - drawn_ms < EVERY_MS) return
+      drawn_ms = now_ms
+      draw(lines, now_ms - started_ms, '')
+    },
+    end(lines) {
+      if (shown) draw(lines, performance.now() - started_ms, '\n')
+    },
+  }
+}
+
+/** Length of a regular file on standard input; null for pipes and terminals. */
+function stdinBytes(): number | null {
+  try {
+    const found = fstatSync(0)
+    return found.isFile() ? found.size : null
+  } catch {
+    return null
+  }
 }

@@ -3,7 +3,6 @@ import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
 import { markOf } from '../pure/headline.ts'
 import type { Invocation } from './commands.ts'
 import { printable, type Exit } from './errors.ts'
-import { fstatSync } from 'node:fs'
 import { PROBLEMS, type Problem, type ProblemError } from '../service/problems.ts'
 
 export { printable }
@@ -95,13 +94,6 @@ export function dateText(ts: number): string | null {
   return ts >= 0 && ts <= LAST_TS ? new Date(ts * 1000).toISOString().replace('.000Z', 'Z') : null
 }
 
-/** Progress of a long stream. */
-interface Progress {
-  /** `lines` is the total so far; `bytes` were read since the last call. */
-  passed(lines: number, bytes: number): void
-  end(lines: number): void
-}
-
 interface ProgressState {
   lines: number
   elapsed_ms: number
@@ -109,48 +101,7 @@ interface ProgressState {
   /** Null if the length of the stream is unknown. */
   total_bytes: number | null
 }
-
-/** Shorter streams show no progress. */
-const QUIET_MS = 1_000
-const EVERY_MS = 250
 const BAR_CHARS = 20
-const CLEAR_LINE = '\r\u001b[K'
-
-/** Progress line on standard error; nothing if it is not a terminal or if answers appear on the same terminal. */
-export function createProgress(): Progress {
-  if (!process.stderr.isTTY || process.stdout.isTTY) return { passed: () => undefined, end: () => undefined }
-  const total_bytes = stdinBytes()
-  const started_ms = performance.now()
-  let drawn_ms = started_ms + QUIET_MS - EVERY_MS
-  let bytes = 0
-  let shown = false
-  const draw = (lines: number, elapsed_ms: number, end: string) => {
-    process.stderr.write(`${CLEAR_LINE}${progressLine({ lines, elapsed_ms, bytes, total_bytes })}${end}`)
-    shown = true
-  }
-  return {
-    passed(lines, more) {
-      bytes += more
-      const now_ms = performance.now()
-      if (now_ms - drawn_ms < EVERY_MS) return
-      drawn_ms = now_ms
-      draw(lines, now_ms - started_ms, '')
-    },
-    end(lines) {
-      if (shown) draw(lines, performance.now() - started_ms, '\n')
-    },
-  }
-}
-
-/** Length of a regular file on standard input; null for pipes and terminals. */
-function stdinBytes(): number | null {
-  try {
-    const found = fstatSync(0)
-    return found.isFile() ? found.size : null
-  } catch {
-    return null
-  }
-}
 
 export function progressLine({ lines, elapsed_ms, bytes, total_bytes }: ProgressState): string {
   const rate = Math.round((lines * 1000) / Math.max(1, elapsed_ms))

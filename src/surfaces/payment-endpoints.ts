@@ -14,8 +14,8 @@ import {
   type PaymentRefusal,
   refusalForCheck,
 } from '../service/payments/payment-refusals.ts'
-import { statusOf } from '../service/payments/settlement.ts'
-import { caip2, channelNetworks, channelStateJson, refundRequired, toBase64 } from '../service/payments/terms.ts'
+import { mayStillExecute } from '../service/payments/settlement.ts'
+import { caip2, channelStateJson, refundRequired, toBase64, type PaymentTerms } from '../service/payments/terms.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import type { AppDeps } from './deps.ts'
 import { component, endpointsOf, named, type Rate, type RawRequest } from './endpoint.ts'
@@ -300,5 +300,32 @@ function statusBody(deps: PaymentRoom['deps'], payer: string, nonce: string, pay
     final: payment?.final ?? false,
     reason: payment?.reason ?? null,
     ...(payment === null || payment.asset === null || currencyOf(payment.asset) === 'USDC' ? {} : { asset: payment.asset }),
+  }
+}
+
+/** Networks on which refunds can be requested now, by their CAIP-2 names. */
+function channelNetworks({ networks, ...terms }: PaymentTerms): Map<string, PaymentTerms> {
+  const places = [terms, ...(networks?.now().further ?? [])].filter(({ channels }) => channels !== undefined)
+  return new Map(places.map((place) => [caip2(place.chain_id), place]))
+}
+
+/** Public status of a payment, for anyone who knows its payer and nonce. */
+type PaymentStatus = 'unpaid' | 'pending' | 'settled' | 'released'
+
+function statusOf(payment: Payment | null, now_s: number): PaymentStatus {
+  if (payment === null) return 'unpaid'
+  switch (payment.state) {
+    case 'claimed':
+    case 'prepared':
+    case 'settling':
+    case 'unknown':
+      return 'pending'
+    case 'settled':
+      return 'settled'
+    case 'refused':
+      return mayStillExecute(payment, now_s) ? 'pending' : 'released'
+    case 'lost':
+    case 'released':
+      return 'released'
   }
 }

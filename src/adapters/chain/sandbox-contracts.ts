@@ -148,4 +148,3 @@ function quantity(value: bigint): string {
 function word(value: bigint): string {
   return value.toString(16).padStart(64, '0')
 }
-

@@ -6,14 +6,42 @@ import {
   type SchemaList,
   type ToolSchemas,
   allowanceSchema,
-  chainSchema,
-  settlementSchema,
   paymentRequiredSchema,
   problemSchema,
   receiptSchema,
 } from './wire-schemas.ts'
 import { limits } from '../limits.ts'
 import type { Deployment } from './text.ts'
+
+const HASH = '^0x[0-9a-f]{64}$'
+const ADDRESS = '^0x[0-9a-f]{40}$'
+
+function chainSchema(): JsonSchema {
+  return {
+    type: 'object',
+    description: 'The signed link to the receipt that X-PREV-RECEIPT-HASH named; absent without that header.',
+    properties: {
+      prev_receipt_hash: { type: 'string', pattern: HASH, description: 'Digest of the earlier receipt.' },
+      link_digest: { type: 'string', pattern: HASH, description: 'keccak-256 of "XDR-1-LINK|{receipt digest}|{prev_receipt_hash}".' },
+      link_signature: { type: 'string', pattern: '^0x[0-9a-f]{130}$', description: 'Signature of link_digest by the key of the receipt.' },
+    },
+    required: ['prev_receipt_hash', 'link_digest', 'link_signature'],
+    additionalProperties: false,
+  }
+}
+
+/** The payment of a call. */
+function settlementSchema(): JsonSchema {
+  const properties = {
+    network: { type: ['string', 'null'], pattern: '^eip155:\\d+$', description: 'CAIP-2; null for a credit, which moves nothing.' },
+    transaction: { type: ['string', 'null'], pattern: HASH, description: 'Hash of the transaction; null for a credit and for a voucher.' },
+    payer: { type: 'string', pattern: ADDRESS, description: 'The zero address for a credit.' },
+    amount_minor: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC, or of asset.' },
+    method: { type: 'string', enum: ['self', 'facilitator', 'channel', 'credit'] },
+  }
+  const asset = { type: 'string', pattern: '^eip155:\\d+/erc20:0x[0-9a-f]{40}$', description: 'CAIP-19 id of the token; absent for USDC.' }
+  return { type: 'object', properties: { ...properties, asset }, required: Object.keys(properties), additionalProperties: false }
+}
 
 export type Json = Record<string, unknown>
 

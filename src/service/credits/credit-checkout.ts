@@ -1,8 +1,8 @@
-import { availableOf, shortfallOf, creditCode, releaseDigest, releasedBy, releaseText } from '../../pure/credits/credits.ts'
+import { creditCode, releaseDigest, releasedBy, releaseText } from '../../pure/credits/credits.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { Cards } from '../../ports/cards.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { CreditStatement, CreditStore, Purchase } from '../../ports/credits.ts'
+import type { CreditStore, Purchase } from '../../ports/credits.ts'
 import type { Derivation, Sealer } from '../../ports/signer.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
@@ -134,31 +134,6 @@ function shown({ amount_minor }: Purchase): CodeShown {
 
 function sealContext(session_id: string): string {
   return `credit code:${session_id}`
-}
-
-/** A statement as it goes out: amounts as decimal text in the unit of the credit, times in RFC 3339, nothing of any input. */
-export function balanceBody({ credit, uses, reversals }: CreditStatement): Record<string, unknown> {
-  const { unit, unit_minor, granted, reversed, spent, reserved, origin, created_ms } = credit
-  const at = (ms: number) => new Date(ms).toISOString()
-  const entries = [
-    ...uses.map(({ tool, amount, updated_ms }) => ({ ms: updated_ms, kind: 'debit', amount, tool })),
-    ...reversals.map(({ amount_minor, standing, updated_ms }) => ({ ms: updated_ms, kind: 'reversal', amount: amount_minor, standing })),
-  ]
-  return {
-    unit,
-    unit_minor: unit_minor.toString(),
-    available: availableOf(credit).toString(),
-    granted: granted.toString(),
-    spent: spent.toString(),
-    reserved: reserved.toString(),
-    reversed: reversed.toString(),
-    shortfall: shortfallOf(credit).toString(),
-    origin,
-    created_at: at(created_ms),
-    entries: entries
-      .toSorted((one, other) => other.ms - one.ms)
-      .map(({ ms, amount, ...entry }) => ({ ...entry, amount: amount.toString(), at: at(ms) })),
-  }
 }
 
 interface PilotParts {

@@ -139,20 +139,6 @@ export function signatureMismatch(): PaymentRefusal {
   return refusalForCheck({ code: 'BAD_SIGNATURE', detail, x402_reason: 'invalid_exact_evm_signature' })
 }
 
-export function payerShutOut(): PaymentRefusal {
-  const detail =
-    `${limits.payer_acts} payments of this payer were accepted within a day and then cancelled, or their money was spent elsewhere. ` +
-    'Try again tomorrow, or pay from another address.'
-  return refusedPayment(problem('PAYER_SHUT_OUT', detail, { retry_after_s: limits.payer_acts_ms / 1_000 }))
-}
-
-export function networkShutOut(retry_after_s: number): PaymentRefusal {
-  const detail =
-    'Payments from your network were accepted and then cancelled, or their money was spent elsewhere. They have used up the part of the daily ' +
-    'gas budget that one network may cost. Try again tomorrow (UTC), or pay from another network.'
-  return refusedPayment(problem('PAYER_SHUT_OUT', detail, { retry_after_s }))
-}
-
 export function settlementUnavailable(detail: string, retry_after_s: number = limits.settlement_retry_s): PaymentRefusal {
   return refusedPayment(problem('SETTLEMENT_UNAVAILABLE', detail, { retry_after_s }))
 }

@@ -6,9 +6,10 @@ import type { Sealer } from '../../ports/signer.ts'
 import { PAYER_ACTS } from '../../pure/payments/states.ts'
 import { widerNetwork } from '../clients.ts'
 import { limits } from '../limits.ts'
-import { networkShutOut, payerShutOut, type PaymentRefusal } from './payment-refusals.ts'
+import { type PaymentRefusal, refusedPayment } from './payment-refusals.ts'
 import type { Settler } from './settlement.ts'
 import { createRecentMap } from '../recent.ts'
+import { problem } from '../problems.ts'
 
 /** Maximum number of authorizations read together with the balance, in one round trip. */
 const NONCES_READ_MAX = 90
@@ -196,4 +197,18 @@ export function createLowBalances(clock: SteadyClock, bounds: OnChainLimits): Lo
       return found !== undefined && clock.steady_ms() < found.until_ms ? found : null
     },
   }
+}
+
+function payerShutOut(): PaymentRefusal {
+  const detail =
+    `${limits.payer_acts} payments of this payer were accepted within a day and then cancelled, or their money was spent elsewhere. ` +
+    'Try again tomorrow, or pay from another address.'
+  return refusedPayment(problem('PAYER_SHUT_OUT', detail, { retry_after_s: limits.payer_acts_ms / 1_000 }))
+}
+
+function networkShutOut(retry_after_s: number): PaymentRefusal {
+  const detail =
+    'Payments from your network were accepted and then cancelled, or their money was spent elsewhere. They have used up the part of the daily ' +
+    'gas budget that one network may cost. Try again tomorrow (UTC), or pay from another network.'
+  return refusedPayment(problem('PAYER_SHUT_OUT', detail, { retry_after_s }))
 }

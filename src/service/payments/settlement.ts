@@ -101,27 +101,6 @@ export function mayStillExecute({ state, reason, final, transaction, valid_befor
   return BigInt(now_s) < valid_before_s + UNSEEN_S
 }
 
-/** Public status of a payment, for anyone who knows its payer and nonce. */
-type PaymentStatus = 'unpaid' | 'pending' | 'settled' | 'released'
-
-export function statusOf(payment: Payment | null, now_s: number): PaymentStatus {
-  if (payment === null) return 'unpaid'
-  switch (payment.state) {
-    case 'claimed':
-    case 'prepared':
-    case 'settling':
-    case 'unknown':
-      return 'pending'
-    case 'settled':
-      return 'settled'
-    case 'refused':
-      return mayStillExecute(payment, now_s) ? 'pending' : 'released'
-    case 'lost':
-    case 'released':
-      return 'released'
-  }
-}
-
 /** Result of a settlement when the wait for it is over. `pending`: it may still settle. */
 export type SettleResult =
   | { kind: 'settled'; payment: Payment }

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
 import { quotaClient } from '../../service/clients.ts'
 import { CREDIT_RULES } from '../../service/limits.ts'
-import { balanceBody } from '../../service/credits/credit-checkout.ts'
 import { problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpointsOf, named, type Rate } from '../endpoint.ts'
 import { jsonReply } from '../http/reply.ts'
+import { availableOf, shortfallOf } from '../../pure/credits/credits.ts'
+import type { CreditStatement } from '../../ports/credits.ts'
 
 type CreditRoom = AppDeps['credits']
 
@@ -201,3 +202,28 @@ const takeNotice = defineEndpoint({
 
 /** Endpoints to buy and read credits, the webhook of Stripe, and the credit of an invoice. */
 export const CREDIT_ENDPOINTS = [checkout, handOver, readBalance, release, takeNotice]
+
+/** A statement as it goes out: amounts as decimal text in the unit of the credit, times in RFC 3339, nothing of any input. */
+function balanceBody({ credit, uses, reversals }: CreditStatement): Record<string, unknown> {
+  const { unit, unit_minor, granted, reversed, spent, reserved, origin, created_ms } = credit
+  const at = (ms: number) => new Date(ms).toISOString()
+  const entries = [
+    ...uses.map(({ tool, amount: used, updated_ms }) => ({ ms: updated_ms, kind: 'debit', amount: used, tool })),
+    ...reversals.map(({ amount_minor, standing, updated_ms }) => ({ ms: updated_ms, kind: 'reversal', amount: amount_minor, standing })),
+  ]
+  return {
+    unit,
+    unit_minor: unit_minor.toString(),
+    available: availableOf(credit).toString(),
+    granted: granted.toString(),
+    spent: spent.toString(),
+    reserved: reserved.toString(),
+    reversed: reversed.toString(),
+    shortfall: shortfallOf(credit).toString(),
+    origin,
+    created_at: at(created_ms),
+    entries: entries
+      .toSorted((one, other) => other.ms - one.ms)
+      .map(({ ms, amount: moved, ...entry }) => ({ ...entry, amount: moved.toString(), at: at(ms) })),
+  }
+}
