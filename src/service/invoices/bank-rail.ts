@@ -221,7 +221,7 @@ function matchEntry(
   return entry.status === 'BOOK' ? { ...only, bank, entries: [] } : 'not_booked'
 }
 
-export function addUnmatched({ counts, unmatched }: StatementReport, { entry, references }: NamingEntry, reason: StatementUnmatched): void {
+function addUnmatched({ counts, unmatched }: StatementReport, { entry, references }: NamingEntry, reason: StatementUnmatched): void {
   counts[reason]++
   if (unmatched.length >= RAIL_LIMITS.upload_shown) return
   const { amount_minor, currency, remittance } = entry
