@@ -1,6 +1,6 @@
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
-import { publicKeys, revokeKey, rotateKey, type KeyringRead } from '../adapters/signer/keyring.ts'
+import { publicKeys, revokeKey, rotateKey } from '../adapters/signer/keyring.ts'
 import { identityOf, orStop, places, ringOf } from '../assembly/identity.ts'
 import type { KeyList, PublishedKey } from '../pure/receipts/keys.ts'
 import type { Invocation } from './commands.ts'
@@ -28,7 +28,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   return 'ok'
 }
 
-type Change = (path: string, identity: Parameters<typeof rotateKey>[1], now_ts: number) => KeyringRead
+type Change = typeof rotateKey
 
 /** Change of the key file; null for an action that only reads it. */
 function changeOf(action: string, address: string | undefined, invocation: Invocation): Change | null {

@@ -69,7 +69,7 @@ export interface ChannelCharge extends Omit<Binding, 'purpose'> {
 }
 
 /** Sums over all channels. */
-export interface ChannelSums {
+interface ChannelSums {
   channels: number
   charged_minor: bigint
   claimed_minor: bigint

@@ -41,7 +41,7 @@ export interface StoreIdentity {
 }
 
 /** A lease that has not expired. */
-export interface LeaseHolder {
+interface LeaseHolder {
   name: string
   /** Random id of the process that has it. */
   holder: string

@@ -17,11 +17,9 @@ import {
   type Offer,
   offeredTerms,
   type PaymentTerms,
-  type ServiceWords,
   type Terms,
   channelStateJson,
   toBase64,
-  type Challenges,
 } from '../service/payments/terms.ts'
 import type { AppDeps } from './deps.ts'
 import { assetPath } from './pages/assets.ts'
@@ -31,7 +29,7 @@ interface RendererDeps extends Pick<AppDeps, 'origins' | 'terms' | 'schemas'> {
 }
 
 /** Names of the service for catalogues. They take icons only from public https addresses. */
-function serviceWords({ family }: Tool, site_url: string): ServiceWords {
+function serviceWords({ family }: Tool, site_url: string) {
   const words = { serviceName: 'assay', tags: [family, 'verification', 'signed-receipt'] }
   return site_url.startsWith('https://') ? { ...words, iconUrl: site_url + assetPath('icon.svg') } : words
 }
@@ -213,6 +211,8 @@ export function paymentResponseHeaders(response: X402SettlementResponse): { 'pay
 
 /** Maximum number of cached challenges, about 2 kB each. Prices change, so the oldest are evicted. */
 const CHALLENGES_CACHED = 1_024
+
+type Challenges<Offered extends Offer> = (offer: Offered) => Challenge
 
 interface ChallengeCache {
   now_ms(): number

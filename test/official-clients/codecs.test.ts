@@ -20,9 +20,8 @@ import {
   v2PaymentRequired,
   type PaymentTerms,
 } from '../../src/service/payments/terms.ts'
-import { readPayment } from '../../src/service/payments/payment-header.ts'
+import { exactOnly, readPayment } from '../../src/service/payments/payment-header.ts'
 import { paymentResponseHeaders } from '../../src/surfaces/payment.ts'
-import { exactOnly } from '../../src/surfaces/invoices/operations.ts'
 
 const BASE: PaymentTerms = {
   pay_to: '0xAbCdEf0123456789aBcDeF0123456789abcdef01',

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { rpcBatch, type SandboxRpcCall } from './sandbox-process.ts'
+import { rpcBatch } from './sandbox-process.ts'
 import { DEPOSIT_FACTORY, BATCH_SETTLER, DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
 import { CHANNEL_CONTRACTS, testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
@@ -137,7 +137,7 @@ async function sendAsOwner(rpc_url: string, transaction: { to: string; data: str
   throw new Error('The sandbox chain does not mine.')
 }
 
-function call(request: { to?: string; data: string }): SandboxRpcCall {
+function call(request: { to?: string; data: string }) {
   return { method: 'eth_call', params: [request, 'latest'] }
 }
 

@@ -95,7 +95,7 @@ function binaryIn(name: string, platform: string): string | null {
 
 /** JSON-RPC to the local node, in one round trip for any number of questions. viem would cost more to load than the chain to start. */
 
-export interface SandboxRpcCall {
+interface SandboxRpcCall {
   method: string
   params: readonly unknown[]
 }

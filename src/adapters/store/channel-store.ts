@@ -1,4 +1,4 @@
-import type { Channel, ChannelCharge, ChannelStore, ChannelSums, MirroredState, StaleRules } from '../../ports/channels.ts'
+import type { Channel, ChannelCharge, ChannelStore, MirroredState, StaleRules } from '../../ports/channels.ts'
 import { address, amount, bytes32, columns, count, flag, key_type, nullable, parameter, pick, text_type, uint256 } from './columns.ts'
 import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
 import { type Work, workStep, DatabaseStore } from './database.ts'
@@ -220,7 +220,7 @@ export class SqlChannelStore extends DatabaseStore implements ChannelStore {
     return this.database.readAll(LIST, { of_asset: asset ?? '', after_id, limit: rows })
   }
 
-  async sums(): Promise<ChannelSums> {
+  async sums(): ReturnType<ChannelStore['sums']> {
     const [charged, claimed] = await Promise.all([this.database.readOne(SUM_CHARGED, {}), this.database.readOne(SUM_CLAIMED, {})])
     return { channels: charged.channels, charged_minor: totalOf(charged), claimed_minor: totalOf(claimed) }
   }

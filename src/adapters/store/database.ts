@@ -139,3 +139,28 @@ export async function inParts(part: () => Promise<number>): Promise<number> {
     if (changed < JOB_ROWS) return all
   }
 }
+
+/** Schemas 1 to 9. The text of a released migration never changes. */
+
+/** The few places where the two databases want different words in a table definition. */
+export interface SqlDialect {
+  /** Column type for integers beyond 32 bits. */
+  wide_integer: string
+  /** A primary key that counts the rows as they come. */
+  row_number: string
+  /** Behind every table. */
+  table: string
+  /** Behind a table that is only ever found by its primary key. */
+  clustered_table: string
+  /** Expression for the current time in seconds since 1970. */
+  now_s: string
+  /** Columns through which the batched allowance statement passes the limit in and the grant out. */
+  counted_columns: string
+}
+
+export interface Migration {
+  /** Counts up from 1 without gaps; never reused, and the text never changes once released. */
+  number: number
+  name: string
+  text: (dialect: SqlDialect) => string
+}

@@ -1,7 +1,8 @@
 import { count } from './columns.ts'
 import { expression, sql, statement } from './statements.ts'
-import { type SqlDialect, FIRST_MIGRATIONS, type Migration } from './migrations-0001-0009.ts'
+import { FIRST_MIGRATIONS } from './migrations-0001-0009.ts'
 import { StoreError } from './errors.ts'
+import type { SqlDialect, Migration } from './database.ts'
 
 export const SQLITE_DIALECT: SqlDialect = {
   wide_integer: 'integer',

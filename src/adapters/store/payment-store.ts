@@ -11,7 +11,6 @@ import type {
   PaymentKey,
   PaymentStore,
   PriceMark,
-  Sale,
   WalletSending,
   SendingAttempt,
   StoredAnswer,
@@ -269,7 +268,7 @@ export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
     return (await this.database.readFirst(works.READ_GAS_SPENT, { wallet: account, day }))?.wei ?? 0n
   }
 
-  sales(from_epoch: number): Promise<Sale[]> {
+  sales(from_epoch: number): ReturnType<PaymentStore['sales']> {
     return this.database.readAll(sql.READ_SALES, { epoch: from_epoch })
   }
 

@@ -5,7 +5,7 @@ import type { ChannelStore } from '../../ports/channels.ts'
 import type { DatasetStore } from '../../ports/datasets.ts'
 import type { CreditStore } from '../../ports/credits.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
-import type { Instances, AllowanceGrant, AllowanceRequest, LeaseHolder, Store, StoreIdentity } from '../../ports/store.ts'
+import type { Instances, AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
 import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
@@ -150,7 +150,7 @@ export abstract class SqlStore implements Store {
     await this.#database.execute(GIVE_BACK, request)
   }
 
-  leases(now_ms: number): Promise<LeaseHolder[]> {
+  leases(now_ms: number): ReturnType<Store['leases']> {
     return this.#database.readAll(READ_LEASES, { now_ms })
   }
 

@@ -17,7 +17,7 @@ export interface BodyAccount {
   close(): void
 }
 
-export interface ArrivingBody {
+interface ArrivingBody {
   client: string
   /** Content-Length; null for a body in chunks. */
   declared_bytes: number | null

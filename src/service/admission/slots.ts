@@ -24,7 +24,7 @@ export interface Slot {
 
 export type Entered = { ok: true; slot: Slot } | Refused
 
-export interface Slots {
+interface Slots {
   /** `pays`: the request carries a payment or a credit for a tool that has a price; it is not verified yet. */
   enter(client: string, pays: boolean): Entered
   /** A call of this client that waited in the queue gave its slot to a client that holds fewer. */

@@ -2,7 +2,7 @@ import type { Log } from '../../ports/log.ts'
 import type { CallPhase, Surface, Telemetry, CallTier } from '../../ports/telemetry.ts'
 import type { TracedCall, Tracing } from '../../ports/tracing.ts'
 import { outcomeClass } from '../telemetry/history.ts'
-import { createSlots, type AdmissionLoad, type Refused, type Slot, type SlotParts, type Slots } from '../admission/slots.ts'
+import { createSlots, type AdmissionLoad, type Refused, type Slot, type SlotParts } from '../admission/slots.ts'
 import { quotaClient } from '../clients.ts'
 import type { Tool } from '../catalogue/define.ts'
 import { readPayment } from '../payments/payment-header.ts'
@@ -99,7 +99,7 @@ export function createInstrumentedCalls(deps: CallDeps, parts: InstrumentedCallP
 const LANES: readonly LaneName[] = ['calls', 'intake', 'reads', 'probes']
 
 /** The request with admission in it: it takes a slot and waits in a lane once its body is there, and its work is measured. */
-function admitted(deps: CallDeps, slots: Slots, lanes: Lanes, visit: Visit, marks: Marks): CallRequest {
+function admitted(deps: CallDeps, slots: ReturnType<typeof createSlots>, lanes: Lanes, visit: Visit, marks: Marks): CallRequest {
   const { request, client } = visit
   const tool = deps.catalogue.find(request.tool)
   const refuse = (refused: Refused): Problem => {

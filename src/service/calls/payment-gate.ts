@@ -2,12 +2,12 @@ import { quotaClient } from '../clients.ts'
 import type { Tool } from '../catalogue/define.ts'
 import type { CreditUseKey } from '../../ports/credits.ts'
 import type { CreditService, CreditCredential } from '../credits/credit-service.ts'
-import { type Allowance, type AllowanceState, publicAllowance, type SpentBudget, type AllowanceTaken } from '../payments/allowance.ts'
+import { type Allowance, type AllowanceState, publicAllowance, type AllowanceTaken } from '../payments/allowance.ts'
 import { type AnyPayment, readPayment, type PaymentCredential } from '../payments/payment-header.ts'
 import * as refusals from '../payments/payment-refusals.ts'
 import type { PaymentRefusal } from '../payments/payment-refusals.ts'
 import type { BoundRequest, PaymentResult, PaymentService } from '../payments/payment-service.ts'
-import { type CallPrice, marketOf, priceOf, type PriceBook } from '../payments/price-book.ts'
+import { marketOf, priceOf, type PriceBook } from '../payments/price-book.ts'
 import { NO_SECRETS, type ResendSecrets } from '../payments/resends.ts'
 import type { ChannelRefunds } from '../payments/channel-refunds.ts'
 import type { PaymentTerms } from '../payments/terms.ts'
@@ -63,7 +63,7 @@ export class PaymentGate {
   }
 
   /** Returns the current price of a call; null where it costs nothing or nothing can be paid. Rejects while the store is down. */
-  async #quote(tool: Tool, input: Record<string, unknown> | null): Promise<CallPrice | null> {
+  async #quote(tool: Tool, input: Record<string, unknown> | null): Promise<ReturnType<typeof priceOf> | null> {
     return tool.price === 'free' || this.#deps.payments === null
       ? null
       : priceOf(tool.price, input, await this.#deps.payments.prices.prices())
@@ -268,7 +268,7 @@ function ownAllowanceText(limit: number): string {
   return limit === 1 ? "You have used today's free call." : `You have used today's ${limit} free calls.`
 }
 
-const SHARED_ALLOWANCE: Readonly<Record<Exclude<SpentBudget, 'own'>, string>> = {
+const SHARED_ALLOWANCE: Readonly<Record<Exclude<NonNullable<AllowanceTaken['spent']>, 'own'>, string>> = {
   wide: "The networks of your IPv6 /48 have used today's free calls.",
   network: "Your network has used today's free calls that read outside sources.",
   all: "All clients together have used today's free calls that read outside sources.",

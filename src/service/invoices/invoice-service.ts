@@ -237,7 +237,7 @@ interface CreateParts {
 }
 
 /** Identity of the requester, where it is known; for rate limits and idempotency. */
-export interface Asker {
+interface Asker {
   client: string | null
   /** Address of the client, where it is known. */
   address: string | null

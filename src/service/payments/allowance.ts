@@ -26,7 +26,7 @@ export function publicAllowance({ limit, remaining, resets_at }: Omit<AllowanceS
  * Budget that is used up: the client's, that of its IPv6 /48, or, for calls that read outside sources, that of its network or of all
  * clients.
  */
-export type SpentBudget = 'own' | 'wide' | 'network' | 'all'
+type SpentBudget = 'own' | 'wide' | 'network' | 'all'
 
 export interface AllowanceTaken {
   granted: boolean

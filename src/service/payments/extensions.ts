@@ -67,7 +67,7 @@ function bazaar(input: DiscoveredCall) {
 }
 
 /** Terms that an offer promises, in the words of an entry of `accepts`. */
-export interface OfferedTerms {
+interface OfferedTerms {
   /** Place of the entry. */
   acceptIndex: number
   scheme: string

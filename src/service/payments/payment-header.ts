@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 import { decodeUtf8, readStrictJson } from '../../pure/documents/strict-json.ts'
 
 /** Entry of the payment terms that a version 2 client says it accepted. Addresses keep the case of the request. */
-export interface AcceptedTerms {
+interface AcceptedTerms {
   network: string
   amount_minor: bigint
   asset: string

@@ -57,7 +57,7 @@ export interface PricesNow {
 }
 
 /** The price of one call. */
-export interface CallPrice extends PriceBounds {
+interface CallPrice extends PriceBounds {
   class: PriceClass
   amount_minor: bigint
   /** Amounts that are accepted: the current price and the price of every quote that is still valid. Empty for a free tool. */

@@ -182,7 +182,7 @@ export type Evidence =
   | { kind: 'open'; used: boolean }
 
 /** Finality: the node's `finalized` tag, or a depth below the head, for chains where the tag lags by design or does not advance. */
-export type Finality = { by: 'tag' } | { by: 'depth'; blocks: bigint }
+type Finality = { by: 'tag' } | { by: 'depth'; blocks: bigint }
 
 export interface EvidenceSource {
   chain: Pick<Chain, 'head' | 'header' | 'read' | 'receipt' | 'logs'>

@@ -3,11 +3,11 @@ import type { Fraction } from '../../pure/market/fraction.ts'
 import { cutText } from '../../pure/cut-text.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { limits } from '../limits.ts'
-import type { Extensions, OfferedTerms } from './extensions.ts'
+import type { Extensions } from './extensions.ts'
 import type { Authorization } from '../../pure/payments/eip3009.ts'
 import type { ChannelState } from '../../pure/payments/channels.ts'
 import type { ChannelCorrection } from './payment-refusals.ts'
-import { type AcceptedTerms, paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
+import { paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
 
 /** Scheme `exact` on an EIP-3009 token is the only one offered. */
 const SCHEME = 'exact'
@@ -79,7 +79,7 @@ export interface Offer {
 }
 
 /** Members of an x402 resource by which catalogues show it: at most 32 printable ASCII characters each, at most 5 tags. */
-export interface ServiceWords {
+interface ServiceWords {
   serviceName: string
   tags: readonly string[]
   /** Public https address; absent elsewhere. */
@@ -193,7 +193,7 @@ export function channelStateJson(state: ChannelState) {
  * Returns what the offers of `offer-receipt` promise: one for each entry of `accepts`, in the same order, except EURC and the channels of further
  * networks. Clients send all offers back with each payment, whose header would become too long.
  */
-export function offeredTerms(terms: Terms): OfferedTerms[] {
+export function offeredTerms(terms: Terms) {
   return acceptedWays(terms).flatMap(({ place, way: { scheme, network, asset, payTo, amount } }, acceptIndex) => {
     const has_offer = place.rate === undefined && (scheme === SCHEME || place.chain_id === terms.chain_id)
     return has_offer ? [{ acceptIndex, scheme, network, asset, payTo, amount }] : []
@@ -242,8 +242,6 @@ export interface Challenge {
   /** Version 2 object as JSON, for MCP. */
   required_json: string
 }
-
-export type Challenges<Offered extends Offer> = (offer: Offered) => Challenge
 
 /** Builds the challenge for these terms; `createChallenges` caches repeated ones. */
 export function challengeOf(terms: Terms, error: string): Challenge {
@@ -315,7 +313,10 @@ function acceptedMismatch({ accepted }: X402Payment, { token }: AcceptableTerms)
 }
 
 /** A wrong domain makes the signature recover to another address; this check names the cause. A missing domain is not a fault. */
-function domainMismatch(accepted: AcceptedTerms, token: AcceptableTerms['token']): PaymentFault<'DOMAIN_MISMATCH'> | null {
+function domainMismatch(
+  accepted: NonNullable<X402Payment['accepted']>,
+  token: AcceptableTerms['token'],
+): PaymentFault<'DOMAIN_MISMATCH'> | null {
   const { domain_name, domain_version } = accepted
   if (domain_name !== null && domain_name !== token.name) {
     return paymentFault('DOMAIN_MISMATCH', `accepted.extra.name must be ${token.name}.`, 'invalid_exact_evm_token_name_mismatch')

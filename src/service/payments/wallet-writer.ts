@@ -13,7 +13,7 @@ import {
   feesFor,
   paymentKeyText,
 } from './writer-rules.ts'
-import type { Finality, FaultHook, Settler, SettleResult } from './settlement.ts'
+import type { FaultHook, Settler, SettleResult } from './settlement.ts'
 import type { Chain, ChainSender } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { GasWallet } from '../../ports/gas-wallet.ts'
@@ -123,7 +123,7 @@ export interface SelfSettlerOptions {
   token: string
   /** Assets of the payments that the wallets settle; left out, USDC on the network of the deployment. */
   assets?: readonly (string | null)[]
-  finality: Finality
+  finality: WriterDeps['source']['finality']
   batch: BatchContract | null
   /** Deposits of invoices; the first wallet forwards them. */
   sweeps?: CallSource

@@ -32,7 +32,7 @@ export interface DayReport {
   payment_required: number
 }
 
-export interface ToolReport {
+interface ToolReport {
   tool: string
   calls: number
   failed: number

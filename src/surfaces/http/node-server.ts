@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
-import type { ArrivingBody, Bodies, BodyAccount } from '../../service/admission/bodies.ts'
+import type { Bodies, BodyAccount } from '../../service/admission/bodies.ts'
 import { limits } from '../../service/limits.ts'
 import { problem, problemBody, PROBLEMS, type Problem, type ProblemCode } from '../../service/problems.ts'
 import type { CallExchange } from '../rest.ts'
@@ -16,7 +16,7 @@ export interface Handlers {
   /** Serves the call route, the hot path, without Request and Response objects. */
   call(exchange: CallExchange): Promise<Reply>
   /** Reserves memory for the body of a new request, or returns a problem. */
-  openBody(address: string, body: Omit<ArrivingBody, 'client'>): ReturnType<Bodies['open']>
+  openBody(address: string, body: Omit<Parameters<Bodies['open']>[0], 'client'>): ReturnType<Bodies['open']>
   /** Address of the client behind a peer. */
   callerAddress(peer: string, forwarded: string | null): string
   requestId(given: string | null): string

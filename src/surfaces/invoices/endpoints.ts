@@ -7,7 +7,7 @@ import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, INVOICE_SHOP, SIGN, type InvoiceNames } from '../../service/catalogue/schemas.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import { quotaClient, widerNetwork } from '../../service/clients.ts'
-import { type Asker, notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/invoice-service.ts'
+import { notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/invoice-service.ts'
 import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
 import type { InvoiceFollower, InvoiceLive } from '../../service/invoices/live.ts'
 import { INVOICE_RULES } from '../../service/limits.ts'
@@ -122,7 +122,7 @@ const create = defineEndpoint({
   async run({ body, headers, caller }, { deps }) {
     const { amountUsdc, amount_usdc, clientName, client_name, signature = null, ...content } = body
     const request_key = headers['Idempotency-Key'] ?? null
-    const asker: Asker = { client: quotaClient(caller), address: caller, network: widerNetwork(caller), request_key, signature }
+    const asker = { client: quotaClient(caller), address: caller, network: widerNetwork(caller), request_key, signature }
     const asked = { ...content, amount: amountUsdc ?? amount_usdc ?? 0, client_name: clientName ?? client_name }
     const end = await deps.invoices.service.make(asked, asker)
     if (end.kind !== 'made') return invoiceProblem(end)

@@ -4,7 +4,7 @@ import { csvText } from '../../pure/documents/csv-cell.ts'
 import { durationText } from '../../pure/duration-text.ts'
 import { currencyOf, type Currency } from '../../pure/networks.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
-import type { DayReport, Money, OperatorReport, ToolReport } from '../../service/telemetry/operator-report.ts'
+import type { DayReport, Money, OperatorReport } from '../../service/telemetry/operator-report.ts'
 import { assetPath } from './assets.ts'
 import { SmallVerdict } from './components/verdict.ts'
 import { html } from './html.ts'
@@ -260,7 +260,7 @@ function toolTable({ tools }: OperatorReport): ReportTable {
   return {
     head: ['tool', 'calls', 'failed', ...heads],
     numbers_from: 1,
-    rows: tools.map(({ tool, calls, failed, revenue }: ToolReport) => [tool, calls, failed, ...cells(revenue)]),
+    rows: tools.map(({ tool, calls, failed, revenue }) => [tool, calls, failed, ...cells(revenue)]),
   }
 }
 
