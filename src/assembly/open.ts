@@ -15,9 +15,26 @@ import { createFailureCount, ON_CHAIN_LIMITS } from '../service/payments/reserve
 import { createPriceBook } from '../service/payments/price-book.ts'
 import { withRegisters } from '../service/registers.ts'
 import type { Origins } from '../surfaces/http/reply.ts'
-import { openChain } from './chain.ts'
-import { type ChainBase, type Deployment, VERSION } from './deployment.ts'
-import { activeOf, bindSecret, identityOf, places, ringOf, secretOf, StartError, secretFiles } from './identity.ts'
+import { type ChainBase, type Deployment, VERSION, type FurtherBase } from './deployment.ts'
+import { activeOf, bindSecret, identityOf, places, ringOf, secretOf, StartError, secretFiles, orStop, type SecretFile } from './identity.ts'
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { createChainFacts, noChain } from '../adapters/chain/facts.ts'
+import { createTransfers } from '../adapters/chain/history.ts'
+import { Pool } from '../adapters/chain/pool.ts'
+import { createChain } from '../adapters/chain/rpc.ts'
+import { ChainWatch } from '../adapters/chain/watch.ts'
+import { readGasKeys } from '../adapters/gas-wallet/key-file.ts'
+import { gasWallet } from '../adapters/gas-wallet/wallet.ts'
+import { readWalletKey } from '../adapters/secret/file.ts'
+import type { ChainFacts, Transfers } from '../ports/chain-facts.ts'
+import type { BlockHeader } from '../ports/chain.ts'
+import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
+import { usdcOn, type UsdcToken } from '../pure/payments/usdc.ts'
+import { toHex } from '../pure/receipts/crypto.ts'
+import { type FurtherNetwork, networkOf } from '../pure/networks.ts'
+import type { GasWallet } from '../ports/gas-wallet.ts'
+import type { SandboxInfo } from '../surfaces/deps.ts'
 
 /** Settings → keys, tools, store and chain. A start that is refused leaves nothing half made. Rejects with a StartError. */
 export async function openDeployment(settings: Settings, log: Log): Promise<Deployment> {
@@ -148,4 +165,164 @@ function originsOf(settings: Settings, listening: { url: string }): Origins {
     site_url: origin(settings.ASSAY_SITE_URL),
     mcp_url: origin(settings.ASSAY_MCP_URL),
   })
+}
+
+/** Starts the sandbox's chain, or speaks to that of the settings. Null when this machine has no sandbox chain; live settings never give null. */
+async function openChain(keys: Keys): Promise<ChainBase | null> {
+  return keys.settings.ASSAY_MODE === 'live' ? liveChain(keys) : sandboxChain(keys)
+}
+
+type Keys = Pick<Deployment, 'settings' | 'identity' | 'signing' | 'secret' | 'log'>
+
+function liveChain(keys: Keys): ChainBase {
+  const { settings, identity } = keys
+  const { chain_id } = identity
+  const urls = settings.ASSAY_RPC_URLS
+  const pool = new Pool(urls, chain_id, systemClock)
+  return {
+    chain: createChain({ urls, chain_id, clock: systemClock, pool }),
+    pool,
+    beforeRead: undefined,
+    wallets: walletsOn(keys, chain_id, 'ASSAY_GAS_KEY_FILE', settings.ASSAY_GAS_KEY_FILE),
+    further: settings.ASSAY_NETWORKS.map((network) => furtherChain(keys, network)),
+    sandbox: null,
+    stop: () => Promise.resolve(),
+  }
+}
+
+/** Network of ASSAY_NETWORKS: its own endpoints, and the gas wallets with their own account nonces there. */
+function furtherChain(keys: Keys, network: FurtherNetwork): FurtherBase {
+  const { chain_id, rpc_urls: urls, gas_key_file } = network
+  const [setting, path] =
+    gas_key_file === '' ? (['ASSAY_GAS_KEY_FILE', keys.settings.ASSAY_GAS_KEY_FILE] as const) : (['ASSAY_NETWORKS', gas_key_file] as const)
+  return {
+    network,
+    chain: createChain({ urls, chain_id, clock: systemClock }),
+    wallets: walletsOn(keys, chain_id, setting, path),
+  }
+}
+
+/** Gas wallets of a key file; none without a file. Throws a StartError. */
+function walletsOn({ identity, signing }: Keys, chain_id: number, setting: SecretFile['setting'], path: string): GasWallet[] {
+  const keys = path === '' ? [] : orStop(readGasKeys(path, setting)).keys
+  const signers = keys.map((key) => signing.signer(key))
+  if (signers.some(({ address }) => address === identity.pay_to)) {
+    throw new StartError(
+      `${setting} holds the key of ASSAY_PAY_TO; the gas wallet must be another account, which holds gas and nothing else.`,
+    )
+  }
+  const account = (address: string) => (chain_id === identity.chain_id ? address : `eip155:${chain_id}:${address}`)
+  return signers.map((signer) => gasWallet(signer, chain_id, signing.crypto.keccak256, account(signer.address)))
+}
+
+async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing, secret, log }: Keys): Promise<ChainBase | null> {
+  const { startSandboxChain } = await import('../adapters/chain/sandbox.ts')
+  const { freshener } = await import('../adapters/chain/sandbox-process.ts')
+  const { rpcRequest } = await import('../adapters/chain/sandbox-process.ts')
+  const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
+  const own = join(settings.ASSAY_DATA_DIR, 'sandbox')
+  // Instances that share a database must share the chain that its payments are on: the first to start runs it for all.
+  const directory = isPostgres(settings.ASSAY_STORE)
+    ? join(tmpdir(), `assay-sandbox-${derived('sandbox chain').toString('hex', 0, 8)}`)
+    : own
+  const payer_key = orStop(readWalletKey(join(own, 'payer.key'), derived('sandbox demo payer'))).secret
+  const payer = signing.signer(payer_key).address
+  const gas_key = derived('sandbox gas wallet')
+  const wallet = gasWallet(signing.signer(gas_key), chain_id, signing.crypto.keccak256)
+  const token = { address: usdcOn(chain_id).address }
+  const euro = settings.ASSAY_ASSETS.includes('eurc') ? networkOf(chain_id)?.eurc?.address : undefined
+  try {
+    const started = await startSandboxChain({ directory, chain_id, token, euro, payer_address: payer, gas_address: wallet.address })
+    const { rpc_url } = started
+    const beforeRead = freshener(rpcRequest(rpc_url), systemClock)
+    const pool = new Pool([rpc_url], chain_id, systemClock)
+    return {
+      chain: createChain({ urls: [rpc_url], chain_id, clock: systemClock, beforeRead, pool }),
+      pool,
+      beforeRead,
+      wallets: [wallet],
+      further: [],
+      sandbox: {
+        rpc_url,
+        chain_id,
+        usdc: token.address,
+        payer,
+        pay_to,
+        sign_payment: testWallet(signing, payer_key, usdcOn(chain_id), pay_to),
+        get chain() {
+          return started.run()
+        },
+      },
+      stop: () => started.stop(),
+    }
+  } catch (error) {
+    log.warn({ error: String(error) }, 'the sandbox chain did not start; no payments are taken')
+    return null
+  }
+}
+
+/** Seconds for which a payment of the test wallet is valid. */
+const TEST_PAYMENT_S = 120
+
+/** Returns the test wallet of the sandbox: it pays only the recipient of this deployment, in tokens without value. */
+function testWallet(
+  { signer, crypto }: Keys['signing'],
+  private_key: Uint8Array,
+  { name, version, chain_id, address }: UsdcToken,
+  pay_to: string,
+): SandboxInfo['sign_payment'] {
+  const wallet = signer(private_key)
+  const digest = createAuthorizationDigest({ name, version, chain_id, verifying_contract: address }, crypto.keccak256)
+  return (value_minor, now_s) => {
+    const valid_before_s = BigInt(now_s + TEST_PAYMENT_S)
+    const nonce = toHex(randomBytes(32))
+    const authorization = { from: wallet.address, to: pay_to.toLowerCase(), value_minor, valid_after_s: 0n, valid_before_s, nonce }
+    const { from, to } = authorization
+    return {
+      authorization: { from, to, value: `${value_minor}`, validAfter: '0', validBefore: `${valid_before_s}`, nonce },
+      signature: wallet.sign(digest(authorization)),
+    }
+  }
+}
+
+/** Requests that the dearest tool of facts takes; a call is let in when the budget holds them. */
+const FACTS_REQUESTS = 6
+
+/** The chain as a source of facts, and whether it can be read now. */
+export interface ChainSources {
+  chain: ChainFacts
+  transfers: Transfers
+  probes: { chain(): Promise<boolean>; transfers(): Promise<boolean> }
+  /** Newest block that the probe has seen; sends no request. */
+  head(): BlockHeader | null
+  /** Starts probing a live chain, so that calls can check whether the chain answers without a request. */
+  start(): void
+  stop(): void
+}
+
+export function chainSources({ base, identity: { chain_id, pay_to }, store }: Deployment): ChainSources {
+  if (base === null) {
+    const never = () => Promise.resolve(false)
+    return {
+      ...noChain(chain_id),
+      probes: { chain: never, transfers: never },
+      head: () => null,
+      start: () => undefined,
+      stop: () => undefined,
+    }
+  }
+  const { pool, beforeRead } = base
+  const token = usdcOn(chain_id).address.toLowerCase()
+  const watch = new ChainWatch({ pool, clock: systemClock, token, account: pay_to, sandbox: beforeRead !== undefined })
+  // What a chain of this machine may be asked needs no bound.
+  const spend = (requests: number) => (beforeRead === undefined ? watch.spend(requests) : undefined)
+  const options = { pool, chain_id, clock: systemClock, beforeRead, spend }
+  return {
+    chain: createChainFacts(options),
+    transfers: createTransfers({ ...options, store: store.finalized_ranges }),
+    probes: { chain: () => watch.ready(FACTS_REQUESTS), transfers: () => watch.history_ready() },
+    head: () => watch.head(),
+    start: () => watch.start(),
+    stop: () => watch.stop(),
+  }
 }
