@@ -8,7 +8,7 @@ import { prepareQueued, splitAnswer, type ReceiptIssuer } from './answer.ts'
 import { decodeCall, type Admission, type DecodedCall } from './decoded-call.ts'
 import { type CallRequest, type Outcome, type PhaseMarks, refusedOutcome } from './outcome.ts'
 import { PaymentGate, type PaymentGateDeps } from './payment-gate.ts'
-import { isExcessiveInput, isExpectedFailure, problemForError, sourceDownProblem, unknownToolProblem } from './refusals.ts'
+import { failureOf, sourceDownProblem, unknownToolProblem } from './refusals.ts'
 
 /** All parts that a call needs; assembled once at start. */
 export interface CallDeps extends PaymentGateDeps {
@@ -108,11 +108,12 @@ async function perform(
     marks?.mark('settle')
     return await gate.outcome(decoded, settled)
   } catch (error) {
-    if (!isExpectedFailure(error)) deps.onFault(error, tool.id)
-    const gives_back = admission.kind === 'free' && !isExcessiveInput(error)
-    if (gives_back) await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
+    const { problem, is_expected, is_excessive } = failureOf(tool, error)
+    if (!is_expected) deps.onFault(error, tool.id)
+    if (admission.kind === 'free' && !is_excessive)
+      await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
-    return refusedOutcome(tool, problemForError(tool, error))
+    return refusedOutcome(tool, problem)
   }
 }
 

@@ -36,19 +36,21 @@ export function problemForError(tool: Tool, error: unknown): Problem {
   return problem('INTERNAL_ERROR', `${tool.id} failed because of an error in this service. The call was not charged.`)
 }
 
-/** Returns true for an error that is reported to the caller as it is and needs no log entry. */
-export function isExpectedFailure(error: unknown): boolean {
-  return error instanceof SourceDown || error instanceof Refusal || isChainFault(error) || isHeavyFault(error)
+/**
+ * Returns what an error means that ended a call after its admission. `is_expected`: it is reported to the caller as it is and needs no log entry.
+ * `is_excessive`: the input took too much work, which was done, so a free call stays counted.
+ */
+export function failureOf(tool: Tool, error: unknown): { problem: Problem; is_expected: boolean; is_excessive: boolean } {
+  return {
+    problem: problemForError(tool, error),
+    is_expected: error instanceof SourceDown || error instanceof Refusal || isChainFault(error) || isHeavyFault(error),
+    is_excessive: isHeavyFault(error) && error.code === 'WORK_TIMED_OUT',
+  }
 }
 
 /** Returns the problem of work in a thread that gave no result; null for any other error. `work` names the tool or the purpose. */
 export function heavyWorkProblem(error: unknown, work: string): Problem | null {
   return isHeavyFault(error) ? HEAVY_FAULTS[error.code](work) : null
-}
-
-/** Returns true when the input took too much work. That work was done, so a free call stays counted. */
-export function isExcessiveInput(error: unknown): boolean {
-  return isHeavyFault(error) && error.code === 'WORK_TIMED_OUT'
 }
 
 const RETRY_SOON = { retry_after_s: limits.overload_retry_s }
