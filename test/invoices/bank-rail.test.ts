@@ -7,11 +7,11 @@ import { ReadFindings, StatementBook } from '../../src/pure/documents/reconcile/
 import { documentReader } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 import { bankAmount } from '../../src/pure/invoices/bank-statements.ts'
 import { creditorReferencesIn, readCreditorReference, creditorReference } from '../../src/pure/invoices/links.ts'
-import { specimen } from '../../src/service/invoices/invoice-view.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { IBAN, statementOf, type Booking } from '../support/invoice-statements.ts'
 import { invoicesInMemory } from '../support/invoices-memory.ts'
 import { bankInvoices, BankRail, type RailResult } from '../../src/cli/invoice-reconcile.ts'
+import { specimen } from '../../src/service/invoices/invoice-service.ts'
 
 const ID = 'inv_0123456789abcdefghjkmnpqrs'
 const OTHER = 'inv_zzzzzzzzzzzzzzzzzzzzzzzzzz'

@@ -30,7 +30,7 @@ import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { ContractSignatures } from './contract-signature.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
-import { specimen, SPECIMEN_ID, type InvoiceView, type ViewParts, readBankPayment, relayMinimum, standingNow } from './invoice-view.ts'
+import { type InvoiceView, type ViewParts, readBankPayment, relayMinimum, standingNow } from './invoice-view.ts'
 import { isChainFault } from '../chain-fault.ts'
 import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
 import type { InvoiceWatch } from './watch.ts'
@@ -407,5 +407,52 @@ async function depositOf(parts: ViewParts, { invoice_id, merchant, deposit_addre
     sweep_data: sweepCall(parts.token, [{ invoice_id, merchant }]),
     swept_from_minor: parts.carries ? INVOICE_RULES.sweep_minimum_minor : null,
     forwards: await parts.store.forwards(invoice_id),
+  }
+}
+
+/** Public id for examples: a void invoice, which cannot be paid. */
+const SPECIMEN_ID = 'inv_000000000000'
+
+const NO_SHOP = { order_number: null, return_url: null, bank: null }
+const CREATED_S = 1_795_219_200
+const NO_MERCHANT = '0x000000000000000000000000000000000000dead'
+
+export function specimen(chain_id: number, token: string): StoredInvoice {
+  const cart = {
+    merchant: NO_MERCHANT,
+    amount_minor: '1000000',
+    memo: 'A specimen. Do not pay it.',
+    client_name: null,
+    chain_id,
+    token,
+    ...NO_SHOP,
+  }
+  const terms = termsText({
+    v: 1,
+    invoice_id: SPECIMEN_ID,
+    ...cart,
+    referrer: null,
+    product: null,
+    created_s: CREATED_S,
+    expires_s: CREATED_S,
+    salt: `0x${'0'.repeat(64)}`,
+    cart_hash: cartHash(cart),
+    fee_policy_version: FEE_POLICY.version,
+    fee_policy_hash: FEE_POLICY_HASH,
+  })
+  const times = { created_ms: CREATED_S * 1_000, voided_ms: CREATED_S * 1_000, updated_ms: CREATED_S * 1_000, expires_s: CREATED_S }
+  const signatures = { issue_signature: null, void_signature: null }
+  return {
+    invoice_id: SPECIMEN_ID,
+    merchant: NO_MERCHANT,
+    amount_minor: 1_000_000n,
+    deposit_address: null,
+    terms,
+    ...times,
+    ...signatures,
+    bank_paid_ms: null,
+    bank_payment: null,
+    closed: true,
+    marks: '',
   }
 }

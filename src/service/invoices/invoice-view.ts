@@ -3,7 +3,7 @@ import type { InvoicePayment, InvoiceStore, StoredInvoice } from '../../ports/in
 import type { BankAccount } from '../../pure/invoices/links.ts'
 import type { BankPayment, TransferWay } from '../../pure/invoices/record.ts'
 import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices/standing.ts'
-import { type InvoiceTerms, cartHash, termsText, FEE_POLICY, FEE_POLICY_HASH } from '../../pure/invoices/terms.ts'
+import type { InvoiceTerms } from '../../pure/invoices/terms.ts'
 import { INVOICE_RULES } from '../limits.ts'
 
 /** An invoice with everything that is known of it now. */
@@ -51,50 +51,3 @@ export function standingNow(invoice: StoredInvoice, payments: readonly InvoicePa
 }
 
 const MARKS: Readonly<Record<InvoiceMark, true>> = { wrong_asset: true, reorged: true, ambiguous: true }
-
-/** Public id for examples: a void invoice, which cannot be paid. */
-export const SPECIMEN_ID = 'inv_000000000000'
-
-const NO_SHOP = { order_number: null, return_url: null, bank: null }
-const CREATED_S = 1_795_219_200
-const NOBODY = '0x000000000000000000000000000000000000dead'
-
-export function specimen(chain_id: number, token: string): StoredInvoice {
-  const cart = {
-    merchant: NOBODY,
-    amount_minor: '1000000',
-    memo: 'A specimen. Do not pay it.',
-    client_name: null,
-    chain_id,
-    token,
-    ...NO_SHOP,
-  }
-  const terms = termsText({
-    v: 1,
-    invoice_id: SPECIMEN_ID,
-    ...cart,
-    referrer: null,
-    product: null,
-    created_s: CREATED_S,
-    expires_s: CREATED_S,
-    salt: `0x${'0'.repeat(64)}`,
-    cart_hash: cartHash(cart),
-    fee_policy_version: FEE_POLICY.version,
-    fee_policy_hash: FEE_POLICY_HASH,
-  })
-  const times = { created_ms: CREATED_S * 1_000, voided_ms: CREATED_S * 1_000, updated_ms: CREATED_S * 1_000, expires_s: CREATED_S }
-  const signatures = { issue_signature: null, void_signature: null }
-  return {
-    invoice_id: SPECIMEN_ID,
-    merchant: NOBODY,
-    amount_minor: 1_000_000n,
-    deposit_address: null,
-    terms,
-    ...times,
-    ...signatures,
-    bank_paid_ms: null,
-    bank_payment: null,
-    closed: true,
-    marks: '',
-  }
-}
