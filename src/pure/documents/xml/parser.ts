@@ -1,15 +1,5 @@
 import { type SaxesOptions, SaxesParser } from 'saxes'
 
-/** Limits for every document; payment messages stay far below. */
-export const XML_LIMITS = {
-  depth: 64,
-  /** Attributes of one element, including namespace declarations. */
-  attributes: 16,
-  /** Text of one element, or one attribute value, in UTF-16 units. */
-  text_chars: 65_536,
-  prolog_chars: 65_536,
-} as const
-
 export type XmlFaultCode = 'XML_DOCTYPE' | 'XML_ENCODING' | 'XML_NOT_WELLFORMED' | 'XML_LIMIT'
 
 export interface XmlFault {
@@ -36,6 +26,11 @@ export class Stop extends Error {
  * it.
  */
 export class SaxParser extends SaxesParser<{ xmlns: false } & SaxesOptions> {
+  constructor() {
+    super({ xmlns: false, position: false, defaultXMLVersion: '1.0', forceXMLVersion: true })
+    lanes.set(this, new FastLane())
+  }
+
   override fail(message: string): this {
     return stop('XML_NOT_WELLFORMED', `The XML is not well-formed: ${clean(message)}`)
   }
@@ -46,12 +41,8 @@ interface TextState extends ParserState {
   handleTextOutsideRoot(): void
 }
 
+/** Fast lanes by parser, which must have handlers for text, attributes and tags when it is written to. */
 const lanes = new WeakMap<object, FastLane>()
-
-/** Lets a parser use the fast lane. It must have handlers for text, attributes and tags. */
-export function enableFastLane(parser: SaxParser): void {
-  lanes.set(parser, new FastLane())
-}
 
 /** Replaces the method that saxes calls for each text; saxes reads it once, for its table of states. */
 Object.defineProperty(SaxParser.prototype, 'sText', {

@@ -1,4 +1,14 @@
-import { enableFastLane, SaxParser, stop, Stop, XML_LIMITS, type XmlFault, type XmlFaultCode } from './parser.ts'
+import { SaxParser, stop, Stop, type XmlFault, type XmlFaultCode } from './parser.ts'
+
+/** Limits for every document; payment messages stay far below. */
+const XML_LIMITS = {
+  depth: 64,
+  /** Attributes of one element, including namespace declarations. */
+  attributes: 16,
+  /** Text of one element, or one attribute value, in UTF-16 units. */
+  text_chars: 65_536,
+  prolog_chars: 65_536,
+} as const
 
 /** The name of an element or attribute with its prefix resolved. */
 export interface XmlName {
@@ -189,7 +199,7 @@ const PIECE = 65_536
 export class XmlReader {
   private readonly handler: XmlHandler
   private readonly size_cap: number
-  private readonly parser = new SaxParser({ xmlns: false, position: false, defaultXMLVersion: '1.0', forceXMLVersion: true })
+  private readonly parser = new SaxParser()
   private readonly names = new NameTable()
   private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   private fault: XmlFault | null = null
@@ -211,7 +221,6 @@ export class XmlReader {
     this.handler = handler
     this.size_cap = options.size_cap ?? Infinity
     const { parser } = this
-    enableFastLane(parser)
     parser.on('opentag', ({ name }) => this.onOpen(name))
     parser.on('attribute', ({ name, value }) => this.onAttribute(name, value))
     parser.on('text', (text) => this.onText(text))
