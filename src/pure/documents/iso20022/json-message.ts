@@ -46,7 +46,7 @@ const DECLARATION = /^(?:@_?|\$)?xmlns(?::(\w+))?$/
 const COUNT_KEYS = new Set(['NbOfTxs', 'nb_of_txs', 'number_of_transactions', 'tx_count'])
 const SUM_KEYS = new Set(['CtrlSum', 'ctrl_sum', 'control_sum'])
 
-export function hasMessage(node: JsonNode, depth = 0): boolean {
+function hasMessage(node: JsonNode, depth = 0): boolean {
   if (depth > SEARCHED_DEPTH) return false
   if (node.kind === 'array') return node.items.some((item) => hasMessage(item, depth + 1))
   return (
@@ -58,19 +58,34 @@ export function hasMessage(node: JsonNode, depth = 0): boolean {
   )
 }
 
-/** The totals at the top of a JSON payload without a message. */
-export function findTotals(payload: JsonNode): StatedListTotals {
-  const find = (keys: ReadonlySet<string>) => {
-    const value = payload.kind === 'object' ? payload.members.find(([key]) => keys.has(key))?.[1] : undefined
-    return value?.kind === 'text' || value?.kind === 'number' ? value.text : null
-  }
-  return { count: find(COUNT_KEYS), sum: find(SUM_KEYS) }
-}
+/** A payload in JSON, with a message or without. */
+export class JsonPayload {
+  readonly #tree: JsonTree
 
-/** `cursor` follows the line of the current element. */
-export function walkJsonMessage(tree: JsonNode, handler: JsonMessageHandler, cursor: { line: number }, namespace: string | null): void {
-  const complete = namespace === null || namespace.includes(':') ? namespace : NAMESPACE_PREFIX + namespace
-  new JsonWalker(handler, cursor, complete).search(tree, 0)
+  constructor(text: string) {
+    this.#tree = readJsonTree(text)
+  }
+
+  /** The totals at the top of a payload without a message; null if it has one or is not JSON. */
+  totalsWithoutMessage(): StatedListTotals | null {
+    if (!this.#tree.ok || hasMessage(this.#tree.value)) return null
+    const payload = this.#tree.value
+    const find = (keys: ReadonlySet<string>) => {
+      const value = payload.kind === 'object' ? payload.members.find(([key]) => keys.has(key))?.[1] : undefined
+      return value?.kind === 'text' || value?.kind === 'number' ? value.text : null
+    }
+    return { count: find(COUNT_KEYS), sum: find(SUM_KEYS) }
+  }
+
+  /** Reports duplicate keys and walks the message; `cursor` follows the line of the current element. Returns the fault of a text that is not JSON. */
+  walk(handler: JsonMessageHandler, cursor: { line: number }, namespace: string | null): Extract<JsonTree, { ok: false }> | null {
+    if (!this.#tree.ok) return this.#tree
+    const { value, duplicates } = this.#tree
+    for (const { name, line } of duplicates) handler.findings.add('JSON_DUP_KEY', { path: '/', line }, { found: name })
+    const complete = namespace === null || namespace.includes(':') ? namespace : NAMESPACE_PREFIX + namespace
+    new JsonWalker(handler, cursor, complete).search(value, 0)
+    return null
+  }
 }
 
 class JsonWalker {
@@ -213,7 +228,7 @@ function withMarkedKeys(node: JsonNode): JsonNode {
   return node.kind === 'object' ? { ...node, members: node.members.map(([key, value]) => [`@${key}`, value] as const) } : node
 }
 
-export type JsonTree =
+type JsonTree =
   | { ok: true; value: JsonNode; duplicates: readonly { name: string; line: number }[] }
   | { ok: false; code: 'JSON_NOT_WELLFORMED' | 'JSON_LIMIT'; line: number }
 

@@ -324,7 +324,8 @@ interface ListTotals {
 
 type ReportInList = (pointer: string, code: RuleCode, details: FindingDetails) => void
 
-export function checkTransactionList(list: readonly ListedTransaction[], findings: MessageFindings): ListTotals {
+/** Checks a list and compares its totals with the stated ones. */
+export function checkTransactionList(list: readonly ListedTransaction[], stated: StatedListTotals, findings: MessageFindings): ListTotals {
   const ids = new TextSet()
   const sum = new ExactSum()
   const currencies = new Set<string>()
@@ -343,7 +344,9 @@ export function checkTransactionList(list: readonly ListedTransaction[], finding
     else sum.add(amount)
     if (transaction.currency !== undefined) currencies.add(transaction.currency)
   })
-  return { count: list.length, sum: readable ? sum.total() : null, currencies: [...currencies] }
+  const totals = { count: list.length, sum: readable ? sum.total() : null, currencies: [...currencies] }
+  compareListTotals(totals, stated, findings)
+  return totals
 }
 
 function isEmpty({ debtor = {}, creditor = {}, ...own }: ListedTransaction): boolean {
@@ -382,7 +385,7 @@ function readListedAmount({ amount, currency }: ListedTransaction, report: Repor
   return read
 }
 
-export function compareListTotals({ count, sum }: ListTotals, stated: StatedListTotals, findings: MessageFindings): void {
+function compareListTotals({ count, sum }: ListTotals, stated: StatedListTotals, findings: MessageFindings): void {
   const position = { path: '/transactions', line: null }
   if (stated.count !== null && scaled(stated.count, 0) !== BigInt(count)) {
     findings.add('T_COUNT', position, { found: String(count), expected: cutText(stated.count, 64) })

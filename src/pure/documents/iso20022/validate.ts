@@ -4,7 +4,7 @@ import { type XmlAttribute, type XmlName, XmlReader } from '../xml/reader.ts'
 import { decimalText, AMOUNT_SCALE } from './accumulators.ts'
 import { CAMT } from './camt053.ts'
 import { BusinessHeader, type MessageDefinition, type MessageTotals, MessageWalker } from './engine.ts'
-import { findTotals, hasMessage, type JsonMessageHandler, type JsonTree, readJsonTree, walkJsonMessage } from './json-message.ts'
+import { type JsonMessageHandler, JsonPayload } from './json-message.ts'
 import { PACS } from './pacs008.ts'
 import { PAIN } from './pain001.ts'
 import {
@@ -17,7 +17,7 @@ import {
   printableValue,
   type ProfileFindings,
 } from './rules.ts'
-import { checkTransactionList, compareListTotals, type ListedTransaction, sharedWatchers, type StatedListTotals } from './shared-rules.ts'
+import { checkTransactionList, type ListedTransaction, sharedWatchers, type StatedListTotals } from './shared-rules.ts'
 import type { Leaf } from './structure.ts'
 import { attributeName, currencyInfo, isSchemaAttribute } from './values.ts'
 
@@ -88,9 +88,10 @@ export function validateMessage(request: ValidationRequest): ValidationResult {
     return { format: 'xml', ...validator.end(list) }
   }
   // RFC 8259, 8.1, allows a reader to ignore a byte order mark.
-  const tree = readJsonTree(request.payload.startsWith('\uFEFF') ? request.payload.slice(1) : request.payload)
-  if (list === null || !tree.ok || hasMessage(tree.value)) return { format: 'json', ...validateJson(tree, request, list) }
-  return { format: 'transactions', ...validateList(list, findTotals(tree.value), request) }
+  const payload = new JsonPayload(request.payload.startsWith('\uFEFF') ? request.payload.slice(1) : request.payload)
+  const stated = list === null ? null : payload.totalsWithoutMessage()
+  if (list === null || stated === null) return { format: 'json', ...validateJson(payload, request, list) }
+  return { format: 'transactions', ...validateList(list, stated, request) }
 }
 
 function detectFormat(payload: string): 'xml' | 'json' | null {
@@ -127,23 +128,21 @@ export class XmlValidator {
   }
 }
 
-function validateJson(tree: JsonTree, options: ValidationOptions, list: TransactionList | null): MessageValidation {
+function validateJson(payload: JsonPayload, options: ValidationOptions, list: TransactionList | null): MessageValidation {
   const cursor = { line: 1 }
   const envelope = new Envelope(() => cursor.line, options.namespace ?? null)
-  if (!tree.ok) {
+  const fault = payload.walk(envelope, cursor, options.namespace ?? null)
+  if (fault !== null) {
     const findings = new MessageFindings()
-    findings.add(tree.code, { path: '/', line: tree.line })
+    findings.add(fault.code, { path: '/', line: fault.line })
     return buildAnswer(envelope, options, findings, null)
   }
-  for (const { name, line } of tree.duplicates) envelope.findings.add('JSON_DUP_KEY', { path: '/', line }, { found: name })
-  walkJsonMessage(tree.value, envelope, cursor, options.namespace ?? null)
   return completeAnswer(envelope, options, list)
 }
 
 function validateList(list: TransactionList, stated: StatedListTotals, options: ValidationOptions): MessageValidation {
   const envelope = new Envelope(() => null, options.namespace ?? null)
-  const totals = checkTransactionList(list, envelope.findings)
-  compareListTotals(totals, stated, envelope.findings)
+  const totals = checkTransactionList(list, stated, envelope.findings)
   const answer = buildAnswer(envelope, options, envelope.findings, null)
   return { ...answer, tx_count: totals.count, ...sumTexts(totals.sum, totals.currencies) }
 }
@@ -153,9 +152,8 @@ function completeAnswer(envelope: Envelope, options: ValidationOptions, list: Tr
   envelope.end()
   const totals = envelope.walker?.totals ?? null
   if (list !== null) {
-    const listed = checkTransactionList(list, envelope.findings)
     const sum = totals === null || totals.unreadable ? null : decimalText(totals.sum.total())
-    compareListTotals(listed, { count: totals === null ? null : String(totals.transactions), sum }, envelope.findings)
+    checkTransactionList(list, { count: totals === null ? null : String(totals.transactions), sum }, envelope.findings)
   }
   const answer = buildAnswer(envelope, options, envelope.findings, totals)
   return envelope.message === null && list === null ? { ...answer, valid: null } : answer
