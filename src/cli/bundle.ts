@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { systemClock } from '../adapters/clock/system.ts'
 import {
@@ -12,17 +13,7 @@ import {
   type BundledDataset,
   type BundledLog,
 } from '../pure/audit/bundle.ts'
-import {
-  bundleManifest,
-  textHash,
-  entryOf,
-  isNamed,
-  verifyBundle,
-  withChecks,
-  type AuditorKeys,
-  type BundleCheck,
-  type BundleReport,
-} from '../pure/audit/verify-bundle.ts'
+import { bundleManifest, entryOf, isNamed, verifyBundle, type AuditorKeys, type BundleReport } from '../pure/audit/verify-bundle.ts'
 import { isObject, jsonObject } from '../pure/is-object.ts'
 import { readCheckpoint, readNote } from '../pure/log/checkpoint.ts'
 import { readBounded } from '../pure/read-bounded.ts'
@@ -124,9 +115,9 @@ function withInput(one: BundledAnswer, given: unknown): BundledAnswer {
 }
 
 function coveredInput({ answer }: BundledAnswer, given: unknown): unknown {
-  const hash = isObject(answer['receipt']) ? answer['receipt']['input_hash'] : null
+  const input_hash = isObject(answer['receipt']) ? answer['receipt']['input_hash'] : null
   const candidates = isObject(given) && Object.hasOwn(given, 'input') ? [given, given['input']] : [given]
-  return candidates.find((candidate) => valueHash(candidate) === hash)
+  return candidates.find((candidate) => valueHash(candidate) === input_hash)
 }
 
 /** Gives each input to the receipts that cover it, in any order. */
@@ -226,7 +217,7 @@ async function fetchDatasets(origin: string, answers: readonly BundledAnswer[], 
   for (const { id, sha256: digits } of [...stated, ...current]) {
     if ([...found.keys()].some((sha256) => sha256.startsWith(digits)) || found.size >= BUNDLE_LIMITS.datasets) continue
     const text = await load(`${origin}/v1/datasets/${digits}`, datasetLimits.snapshot_bytes, {}).catch(() => null)
-    const sha256 = text === null ? '' : textHash(text)
+    const sha256 = text === null ? '' : hash('sha256', text)
     const dataset = text === null || !sha256.startsWith(digits) ? null : { id, sha256, text }
     if (dataset === null || !named.some((one) => isNamed(dataset, one))) continue
     const bytes = Buffer.byteLength(dataset.text)
@@ -261,9 +252,8 @@ export async function verifyBundleFile(invocation: Invocation, document: unknown
   const read = readBundle(document)
   if (!read.ok) throw new CliError('data', `The bundle cannot be read at ${printable(read.pointer)}: ${read.reason}`)
   const { bundle } = read
-  const report = verifyBundle(bundle, { ...keys, datasets: referenceTableHashes() })
   const replays = invocation.flag('no-replay') ? [] : await replayChecks(bundle)
-  const whole = withChecks(report, replays, keys.keys !== null)
+  const whole = verifyBundle(bundle, { ...keys, datasets: referenceTableHashes() }, replays)
   say(
     wantsJson(invocation)
       ? JSON.stringify({ document: 'audit-bundle', verified: whole.outcome === 'verified', ...whole })
@@ -275,9 +265,9 @@ export async function verifyBundleFile(invocation: Invocation, document: unknown
 const EXITS = { verified: 'ok', issuer_unknown: 'undecided', failed: 'negative' } as const satisfies Record<BundleReport['outcome'], Exit>
 
 /** Runs each tool again whose receipt is valid and whose input is in the bundle. */
-async function replayChecks(bundle: AuditBundle): Promise<BundleCheck[]> {
+async function replayChecks(bundle: AuditBundle): Promise<BundleReport['checks']> {
   const datasets = bundle.datasets.flatMap(({ text }) => (text === undefined ? [] : [text]))
-  const checks: BundleCheck[] = []
+  const checks: BundleReport['checks'] = []
   for (const [index, one] of bundle.answers.slice(0, BUNDLE_LIMITS.answers).entries()) {
     const { answer } = one
     if (!verifyReceipt(answer['receipt']).valid) continue
@@ -289,7 +279,7 @@ async function replayChecks(bundle: AuditBundle): Promise<BundleCheck[]> {
 async function replayOne(
   { answer, ...given }: AuditBundle['answers'][number],
   datasets: readonly string[],
-): Promise<Pick<BundleCheck, 'state' | 'message'>> {
+): Promise<Pick<BundleReport['checks'][number], 'state' | 'message'>> {
   if (given.input === undefined) return { state: 'not_checked', message: 'Not run again: its input is not in the bundle.' }
   const file = { receipt: answer['receipt'], result: resultIn(answer), chain: linkIn(answer) }
   try {
@@ -335,7 +325,7 @@ function renderBundle({ outcome, service, made_at, receipts, checks }: BundleRep
   ].join('\n')
 }
 
-const KIND_WORDS: Readonly<Record<BundleCheck['kind'], string>> = {
+const KIND_WORDS: Readonly<Record<BundleReport['checks'][number]['kind'], string>> = {
   manifest: 'manifest',
   keys: 'key list',
   receipt: 'receipt',

@@ -21,7 +21,6 @@ import {
 import { isConsistent } from '../log/tree.ts'
 import { CanonicalError, canonicalText } from '../receipts/canonical.ts'
 import { linkIn, readReceiptHash, resultIn, verifyLink } from '../receipts/chain.ts'
-import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { readKeyList, type KeyList } from '../receipts/keys.ts'
 import { valueHash } from '../receipts/receipt.ts'
 import { verifyReceipt, type ReceiptVerdict } from '../receipts/verify.ts'
@@ -46,7 +45,7 @@ type BundleCheckKind =
   | 'dataset'
   | 'replay'
 
-export interface BundleCheck {
+interface BundleCheck {
   /** JSON pointer of the part. */
   pointer: string
   kind: BundleCheckKind
@@ -88,11 +87,11 @@ export interface AuditorKeys {
 
 const NO_KEYS: AuditorKeys = { keys: null, log: null, witnesses: [], datasets: new Set() }
 
-/** Never throws. Further checks, such as replays, are added with `withChecks`. */
-export function verifyBundle(bundle: AuditBundle, given: AuditorKeys = NO_KEYS, crypto: ReceiptCrypto = nobleCrypto): BundleReport {
+/** Never throws. `more` are checks that were made elsewhere, such as replays. */
+export function verifyBundle(bundle: AuditBundle, given: AuditorKeys = NO_KEYS, more: readonly BundleCheck[] = []): BundleReport {
   const bundled_keys = readKeyList(bundle.keys)
   const keys = given.keys ?? bundled_keys
-  const answers = bundle.answers.map((one, index) => checkAnswer(one, index, keys, crypto))
+  const answers = bundle.answers.map((one, index) => checkAnswer(one, index, keys))
   const checks = [
     ...manifestChecks(bundle),
     keysCheck(bundled_keys, given.keys),
@@ -100,19 +99,16 @@ export function verifyBundle(bundle: AuditBundle, given: AuditorKeys = NO_KEYS, 
     ...linkChecks(answers),
     ...logChecks(bundle, answers, given),
     ...datasetChecks(bundle.datasets, answers, given.datasets),
+    ...more,
   ]
-  return withChecks(
-    { outcome: 'verified', service: bundle.service, made_at: bundle.made_at, receipts: answers.map(({ receipt }) => receipt), checks: [] },
+  const failed_any = checks.some(({ state }) => state === 'failed')
+  return {
+    outcome: failed_any ? 'failed' : given.keys === null ? 'issuer_unknown' : 'verified',
+    service: bundle.service,
+    made_at: bundle.made_at,
+    receipts: answers.map(({ receipt }) => receipt),
     checks,
-    given.keys !== null,
-  )
-}
-
-/** Adds checks and decides again. `issuer_known`: the key list did not come from the bundle. */
-export function withChecks(report: BundleReport, more: readonly BundleCheck[], issuer_known: boolean): BundleReport {
-  const checks = [...report.checks, ...more]
-  const failed = checks.some(({ state }) => state === 'failed')
-  return { ...report, checks, outcome: failed ? 'failed' : issuer_known ? 'verified' : 'issuer_unknown' }
+  }
 }
 
 type Check = (kind: BundleCheckKind, pointer: string, message: string) => BundleCheck
@@ -178,14 +174,14 @@ interface CheckedAnswer {
   checks: BundleCheck[]
 }
 
-function checkAnswer(one: AuditBundle['answers'][number], index: number, keys: KeyList | null, crypto: ReceiptCrypto): CheckedAnswer {
+function checkAnswer(one: AuditBundle['answers'][number], index: number, keys: KeyList | null): CheckedAnswer {
   const pointer = `/answers/${index}`
   const { answer } = one
   const receipt = isObject(answer['receipt']) ? answer['receipt'] : {}
-  const verdict = verifyReceipt(receipt, keys ?? undefined, crypto)
+  const verdict = verifyReceipt(receipt, keys ?? undefined)
   const [result, chain] = [resultIn(answer), linkIn(answer)]
   const covers = (value: unknown, field: string) =>
-    typeof receipt[field] === 'string' && hashOrNull(() => valueHash(value, crypto)) === receipt[field].toLowerCase()
+    typeof receipt[field] === 'string' && hashOrNull(() => valueHash(value)) === receipt[field].toLowerCase()
   const checks = [receiptCheck(verdict, `${pointer}/answer/receipt`)]
   if (!Object.hasOwn(one, 'input')) checks.push(notChecked('input', `${pointer}/input`, 'The input is not in the bundle.'))
   else checks.push(hashCheck('input', `${pointer}/input`, covers(one.input, 'input_hash'), 'input'))
@@ -464,6 +460,6 @@ function partHash(value: unknown): string {
   return textHash(canonicalText(value))
 }
 
-export function textHash(text: string): string {
+function textHash(text: string): string {
   return bytesToHex(sha256Of(utf8ToBytes(text)))
 }
