@@ -1,7 +1,5 @@
-export type NachaSeverity = 'error' | 'warning' | 'info'
-
 export interface RuleText {
-  severity: NachaSeverity
+  severity: 'error' | 'warning' | 'info'
   message: string
 }
 
@@ -141,7 +139,7 @@ export function routingCheckDigit(eight: string): string | null {
 /** One finding on a file. `line` counts from 1; in a file without line ends it is the number of the record. */
 export interface NachaFinding {
   code: NachaCode
-  severity: NachaSeverity
+  severity: RuleText['severity']
   line: number
   field: string
   /** Columns, from 1, as in `30-39`. */
@@ -166,7 +164,7 @@ interface Observation {
   place: NachaField | null
   found?: string
   expected?: string
-  severity?: NachaSeverity
+  severity?: RuleText['severity']
 }
 
 /** Reports a field of one record unless the condition is true. */

@@ -52,12 +52,19 @@ interface CandidatesByAccount {
   own: Map<number, CandidateBatches>
 }
 
+/** Matches entries for several instructions: those that name each, then bookings of whole batches. What the former name and nothing paid is ambiguous. */
+export function attributeBatches(at: Attribution): void {
+  attributeEnclosed(at)
+  attributeBookings(at)
+  contestEnclosed(at)
+}
+
 /**
  * Matches bookings of whole batches: entries that name a payment block or message but no payment. A booking counts if its amount is exactly
  * the total of the block, in its currency and on its account; it then pays every instruction inside. A reversal takes all of them back. If
  * the sums differ, instructions without their own entry are ambiguous. Sums are never searched for.
  */
-export function attributeBatches(at: Attribution): void {
+function attributeBookings(at: Attribution): void {
   const { entries, instructions } = at.ledger
   const levels: [MatchedBy, IntColumn, IntColumn][] = [
     ['payment_information_id', instructions.ids.payment_information, entries.ids.payment_information],
@@ -283,12 +290,12 @@ interface NamedInstructions {
  * Matches rows for several transactions without amounts: each must name one distinct instruction, and these must add up exactly
  * to the row. Sums are never searched for.
  */
-export function attributeEnclosed(at: Attribution): void {
+function attributeEnclosed(at: Attribution): void {
   for (const named of namedInstructions(at)) settleEnclosed(at, named)
 }
 
 /** Instructions named by such rows that are still unclaimed after batch bookings are ambiguous. */
-export function contestEnclosed(at: Attribution): void {
+function contestEnclosed(at: Attribution): void {
   // Collected before any is marked, so that the result does not depend on row order.
   const all = namedInstructions(at).map(({ row, lists }) => {
     const named = [...new Set([...new Set(lists)].flat())]

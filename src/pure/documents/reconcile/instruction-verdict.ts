@@ -2,6 +2,7 @@ import { type Attribution, paysAsCredit } from './attribution-state.ts'
 import { EVIDENCE_GRADES } from './records.ts'
 import {
   MATCHED_BY,
+  UNPAID_VERDICT,
   VERDICT_WARNINGS,
   type VerdictBasis,
   type InstructionVerdict,
@@ -33,27 +34,6 @@ interface PaidSum {
   instructed: boolean
   /** The bank repeats the instructed amount next to an amount that charges could have reduced it to. */
   repeated: boolean
-}
-
-const UNPAID_VERDICT: InstructionVerdict = {
-  verdict: 'UNPAID',
-  basis: 'none',
-  kind: 'not_found',
-  matched_by: 'none',
-  net_minor: 0n,
-  charges_minor: 0n,
-  payments: 0,
-  evidence: null,
-  reason: null,
-  warnings: 0,
-}
-
-export function unpaidVerdict(kind: VerdictKind): InstructionVerdict {
-  return { ...UNPAID_VERDICT, kind }
-}
-
-export function ambiguousVerdict(kind: VerdictKind): InstructionVerdict {
-  return { ...UNPAID_VERDICT, basis: 'ambiguous', kind, net_minor: null }
 }
 
 /** Result: a verdict, entries that belong to something else, or an ambiguity. */
@@ -321,30 +301,4 @@ function verdictBasis(matched_by: MatchedBy, { forward, back, full, charges, ins
   if (covered) return 'batch'
   // Payments of the full amount are not parts of a split payment.
   return forward > 1 && full < forward ? 'split' : 'exact'
-}
-
-/**
- * True if no entry can belong to any of them, because money moved the other way and nothing marks it as returned. Same result as
- * `paysAsCredit` for every pair, in one pass over each side.
- */
-export function allOppose(at: Attribution, instructions: readonly number[], entries: readonly number[]): boolean {
-  const { instructions: instruction_table, entries: entry_table } = at.ledger
-  const debtors = new Set(instructions.map((row) => instruction_table.debtor.get(row)))
-  const creditors = new Set(instructions.map((row) => instruction_table.creditor.get(row)))
-  // Debtor accounts that decide no direction as statement account, and debtor accounts of interbank transfers.
-  const own = new Set(
-    instructions
-      .filter((row) => instruction_table.creditor.get(row) === instruction_table.debtor.get(row))
-      .map((row) => instruction_table.debtor.get(row)),
-  )
-  const banks = new Set(
-    instructions.filter((row) => instruction_table.sourceOf(row) === 'pacs.008').map((row) => instruction_table.debtor.get(row)),
-  )
-  return entries.every((row) => {
-    const account = entry_table.account.get(row)
-    if (entry_table.isReturn(row)) return false
-    if (!entry_table.isCredit(row)) return account !== 0 && creditors.size === 1 && creditors.has(account) && !debtors.has(account)
-    if (account === 0) return banks.size === 0
-    return !own.has(account) && !creditors.has(account) && banks.size <= 1 && (banks.size === 0 || banks.has(account))
-  })
 }

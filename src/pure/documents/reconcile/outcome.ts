@@ -9,9 +9,11 @@ import {
   MATCHED_BY,
   VERDICTS,
   type IgnoredReason,
+  UNPAID_VERDICT,
   type InstructionVerdict,
   type UnmatchedReason,
   type Verdict,
+  type VerdictKind,
 } from './verdicts.ts'
 
 /** Result for an entry. */
@@ -83,6 +85,16 @@ export class ReconcileOutcome {
 
   private nextsOf(instruction: number): IntColumn {
     return this.nexts[this.ledger.instructions.source.get(instruction)] ?? new IntColumn()
+  }
+
+  /** Stores that nothing pays the instruction. */
+  storeUnpaid(instruction: number, kind: VerdictKind): void {
+    this.store(instruction, { ...UNPAID_VERDICT, kind }, [])
+  }
+
+  /** Stores that nothing distinguishes its entries from those of other instructions. */
+  storeAmbiguous(instruction: number, kind: VerdictKind): void {
+    this.store(instruction, { ...UNPAID_VERDICT, basis: 'ambiguous', kind, net_minor: null }, [])
   }
 
   store(instruction: number, found: InstructionVerdict, entries: readonly number[]): void {

@@ -2,8 +2,8 @@ import { Attribution, type AttributionOptions, paysAsCredit } from './attributio
 import { VERDICT_KINDS, type VerdictKind } from './verdicts.ts'
 import { ReconcileOutcome } from './outcome.ts'
 import { attributeEntries, contestMultiplePayments } from './attribute-entries.ts'
-import { attributeBatches, attributeEnclosed, contestEnclosed } from './attribute-batches.ts'
-import { allOppose, decidePayment, ambiguousVerdict, unpaidVerdict } from './instruction-verdict.ts'
+import { attributeBatches } from './attribute-batches.ts'
+import { decidePayment } from './instruction-verdict.ts'
 import type { Ledger } from './ledger.ts'
 import { INSTRUCTION_SOURCES } from './records.ts'
 import type { IntColumn } from './columns.ts'
@@ -28,9 +28,7 @@ export function reconcileLedger(ledger: Ledger, options: ReconcileOptions): Reco
 function decideSource(at: Attribution, outcome: ReconcileOutcome, options: ReconcileOptions): void {
   const { ledger } = at
   attributeEntries(at)
-  attributeEnclosed(at)
   attributeBatches(at)
-  contestEnclosed(at)
   contestMultiplePayments(at)
   const members = new RowChains(ledger.instructions.size, (row) => (at.takesPart(row) ? at.groups.root(row) : -1))
   const rows = new RowChains(
@@ -93,6 +91,32 @@ function decideGroup(
   const apart = separateInstructions(at, instructions, entries)
   if (apart === null) return storeAmbiguous(at, outcome, 'shared_id', instructions, entries)
   for (const [row, own] of apart) decideInstruction(at, outcome, row, own, options)
+}
+
+/**
+ * True if no entry can belong to any of them, because money moved the other way and nothing marks it as returned. Same result as
+ * `paysAsCredit` for every pair, in one pass over each side.
+ */
+function allOppose(at: Attribution, instructions: readonly number[], entries: readonly number[]): boolean {
+  const { instructions: instruction_table, entries: entry_table } = at.ledger
+  const debtors = new Set(instructions.map((row) => instruction_table.debtor.get(row)))
+  const creditors = new Set(instructions.map((row) => instruction_table.creditor.get(row)))
+  // Debtor accounts that decide no direction as statement account, and debtor accounts of interbank transfers.
+  const own = new Set(
+    instructions
+      .filter((row) => instruction_table.creditor.get(row) === instruction_table.debtor.get(row))
+      .map((row) => instruction_table.debtor.get(row)),
+  )
+  const banks = new Set(
+    instructions.filter((row) => instruction_table.sourceOf(row) === 'pacs.008').map((row) => instruction_table.debtor.get(row)),
+  )
+  return entries.every((row) => {
+    const account = entry_table.account.get(row)
+    if (entry_table.isReturn(row)) return false
+    if (!entry_table.isCredit(row)) return account !== 0 && creditors.size === 1 && creditors.has(account) && !debtors.has(account)
+    if (account === 0) return banks.size === 0
+    return !own.has(account) && !creditors.has(account) && banks.size <= 1 && (banks.size === 0 || banks.has(account))
+  })
 }
 
 /**
@@ -214,8 +238,8 @@ function decideInstruction(
   options: ReconcileOptions,
 ): void {
   const contested = at.ambiguous_kind.get(row)
-  if (contested !== 0) return outcome.store(row, ambiguousVerdict(VERDICT_KINDS[contested - 1] ?? 'none'), [])
-  if (entries.length === 0 && at.covered_by.get(row) === 0) return outcome.store(row, unpaidVerdict(unpaidKind(at, row)), [])
+  if (contested !== 0) return outcome.storeAmbiguous(row, VERDICT_KINDS[contested - 1] ?? 'none')
+  if (entries.length === 0 && at.covered_by.get(row) === 0) return outcome.storeUnpaid(row, unpaidKind(at, row))
   const ending = decidePayment(at, row, entries, options.require_settlement_evidence)
   switch (ending.kind) {
     case 'judged':
@@ -240,10 +264,10 @@ function storeAmbiguous(
   entries: readonly number[],
 ): void {
   at.markAmbiguous(kind, instructions, entries)
-  for (const row of instructions) outcome.store(row, ambiguousVerdict(kind), [])
+  for (const row of instructions) outcome.storeAmbiguous(row, kind)
 }
 
 function storeOpposed(at: Attribution, outcome: ReconcileOutcome, instructions: readonly number[], entries: readonly number[]): void {
   for (const row of entries) at.leaveUnmatched(row, 'wrong_direction')
-  for (const row of instructions) outcome.store(row, unpaidVerdict('wrong_direction'), [])
+  for (const row of instructions) outcome.storeUnpaid(row, 'wrong_direction')
 }

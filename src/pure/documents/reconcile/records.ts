@@ -1,4 +1,4 @@
-import { errorRule, infoRule, type NachaCode, type NachaSeverity, type RuleText, warningRule } from '../nacha/format.ts'
+import { errorRule, infoRule, type NachaCode, type RuleText, warningRule } from '../nacha/format.ts'
 import type { XmlFaultCode } from '../xml/parser.ts'
 import { accountKey, textHash, HASH_SEED } from './values.ts'
 
@@ -182,7 +182,7 @@ export type ReadCode = keyof typeof READ_FINDINGS
 /** A finding on a file. With an error no verdict is given at all: a partial result would look complete. */
 export interface ReadFinding {
   code: ReadCode | XmlFaultCode | NachaCode
-  severity: NachaSeverity
+  severity: RuleText['severity']
   /** Index of the input file, from 0. */
   file: number
   line: number | null

@@ -112,3 +112,16 @@ export interface InstructionVerdict {
   /** Bits of VERDICT_WARNINGS. */
   warnings: number
 }
+
+export const UNPAID_VERDICT: InstructionVerdict = {
+  verdict: 'UNPAID',
+  basis: 'none',
+  kind: 'not_found',
+  matched_by: 'none',
+  net_minor: 0n,
+  charges_minor: 0n,
+  payments: 0,
+  evidence: null,
+  reason: null,
+  warnings: 0,
+}
