@@ -1,3 +1,4 @@
+import type { HeadlineTone } from '../../pure/headline.ts'
 import { durationText } from '../../pure/duration-text.ts'
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import { html, Island } from './html.ts'
@@ -7,6 +8,7 @@ import { MARKET_NAMES, type Standing, BACKLOG_MAX } from '../../service/telemetr
 import type { AppDeps } from '../deps.ts'
 import type { StatusBody } from '../status.ts'
 import { StatusCharts } from './components/status-charts.ts'
+import { SmallVerdict, Verdict } from './components/verdict.ts'
 import { layout, type Markup } from './layout.ts'
 
 /** `/status` as a page: the current state, then charts that a script draws from `/status/history.json`. */
@@ -56,22 +58,17 @@ function verdict({ sources: { store, chain, prices }, overdue }: Standing): Mark
     ...(prices === false ? ['market prices cannot be read'] : []),
     ...((overdue ?? 0) > 0 ? ['payments are open for too long'] : []),
   ]
-  if (faults.length === 0) return verdictMarkup('valid', 'Operational', 'Every monitored dependency responds.')
-  const words = `${sentence(faults.join(', and '))}.`
-  return store === false
-    ? verdictMarkup('invalid', 'Outage', words)
-    : verdictMarkup('unverifiable', 'Degraded', `${words} Tools that do not use it are unaffected.`)
+  const [tone, word, sentence] = standingWords(store, faults)
+  return html`<${Verdict} headline=${{ tone, word, sentence, code: '' }} />`
 }
 
-function verdictMarkup(mark: 'valid' | 'unverifiable' | 'invalid', word: string, reason: string): Markup {
-  return html`<div class="verdict ${mark}">
-    <svg class="shape" aria-hidden="true"><use href="#mark-${mark}"></use></svg>
-    <p class="word">${word}</p>
-    <p class="reason">${reason}</p>
-  </div>`
+function standingWords(store: boolean | null, faults: readonly string[]): [tone: HeadlineTone, word: string, sentence: string] {
+  if (faults.length === 0) return ['good', 'Operational', 'Every monitored dependency responds.']
+  const words = `${capitalized(faults.join(', and '))}.`
+  return store === false ? ['bad', 'Outage', words] : ['caution', 'Degraded', `${words} Tools that do not use it are unaffected.`]
 }
 
-function sentence(words: string): string {
+function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
@@ -95,9 +92,7 @@ function sources(deps: AppDeps, { sources: { store, chain, prices }, head_age_s 
         up === null ? (['done', 'not watched'] as const) : up ? (['valid', 'answers'] as const) : (['invalid', 'does not answer'] as const)
       return html`<li>
         <b>${name}</b>
-        <span class="verdict small ${mark}"
-          ><svg class="shape" aria-hidden="true"><use href="#mark-${mark}"></use></svg>${word}</span
-        >
+        <${SmallVerdict} mark=${mark} word=${word} />
         <span class="hint">${words}</span>
       </li> `
     })}

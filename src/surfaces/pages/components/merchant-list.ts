@@ -4,7 +4,7 @@ import type { InvoiceState } from '../../../pure/invoices/standing.ts'
 import { objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
 import { isOpen, readInvoice, refusalText, signAndSend, timeText, type Account, type ListedInvoice } from '../client/merchant/invoices.ts'
 import { requestObject } from '../client/json-request.ts'
-import { INVOICE_MARKS, usdc } from '../client/pay/record.ts'
+import { INVOICE_MARKS, keepText, keptText, usdc } from '../client/pay/record.ts'
 import { saveFile } from '../client/files.ts'
 import { html } from '../html.ts'
 import { SmallVerdict } from './verdict.ts'
@@ -159,22 +159,9 @@ const REFRESH_MS = 10_000
 const PAGE_MAX = 100
 const EXPORTED_MAX = 5_000
 
-/** Token of a merchant's list, kept for this tab; a browser may block the storage. */
-function keptToken(merchant: string): string | null {
-  try {
-    return sessionStorage.getItem(`assay-list-${merchant}`)
-  } catch {
-    return null
-  }
-}
-
-function keepToken(merchant: string, token: string | null): void {
-  try {
-    if (token === null) sessionStorage.removeItem(`assay-list-${merchant}`)
-    else sessionStorage.setItem(`assay-list-${merchant}`, token)
-  } catch {
-    // The list is then signed for again after a reload.
-  }
+/** Name of a merchant's token in the storage of the tab; without it the list is signed for again. */
+function tokenName(merchant: string): string {
+  return `assay-list-${merchant}`
 }
 
 /** Reads the list with the token of the tab, follows open invoices while the page is visible, and voids with a signature. */
@@ -191,7 +178,7 @@ function useInvoiceList(account: Account | null, changed: number): InvoiceList {
     // The account may have been changed while the answer was on its way.
     if (current.current !== merchant) return
     token.current = found.token
-    keepToken(merchant, found.token)
+    keepText(tokenName(merchant), found.token)
     setPage((known) => (known === null ? found : { ...found, next_before: known.next_before }))
     setInvoices((known) => mergedInvoices(found.invoices, known))
   }
@@ -205,7 +192,7 @@ function useInvoiceList(account: Account | null, changed: number): InvoiceList {
     if (found !== null) return found
     if (answer?.status === 403) {
       token.current = null
-      keepToken(merchant, null)
+      keepText(tokenName(merchant), null)
       setPage(null)
       setInvoices([])
       setMessage('Your signature for this list has expired. Sign again to show it.')
@@ -220,7 +207,7 @@ function useInvoiceList(account: Account | null, changed: number): InvoiceList {
     setPage(null)
     setInvoices([])
     setMessage('')
-    token.current = merchant === '' ? null : keptToken(merchant)
+    token.current = merchant === '' ? null : keptText(tokenName(merchant))
     void refresh()
   }, [merchant])
   useEffect(() => {

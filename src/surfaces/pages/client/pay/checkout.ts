@@ -1,4 +1,4 @@
-import { isObject, textOf, type Members } from '../../../../pure/is-object.ts'
+import { isObject, jsonValue, textOf, type Members } from '../../../../pure/is-object.ts'
 import { fillMessage } from '../../../../pure/messages.ts'
 import { requestJson } from '../json-request.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type Wallet,
 } from '../wallets.ts'
 import { faultOf, type Fault, type PayMessages } from '../../components/pay-text.ts'
-import { chainName, isPayable, KEPT, type PayRecord, type Signing } from './record.ts'
+import { chainName, isPayable, keepText, KEPT, keptText, type PayRecord, type Signing } from './record.ts'
 
 /** Time of the service: its last answer plus the time since. The clock of this device is not used. */
 interface ServiceClock {
@@ -81,7 +81,7 @@ export function createCheckout(parts: CheckoutParts): Checkout {
     }
     screen.trace({ signed_s: signed.signed_s, sent_s: null })
     const arrived = await carryThrough(parts, signed, onSent)
-    keepPayment(parts.record().invoice_id, null)
+    keepText(KEPT + parts.record().invoice_id, null)
     if (!arrived) {
       live.hurry(false)
       screen.trace(null)
@@ -105,7 +105,7 @@ export function createCheckout(parts: CheckoutParts): Checkout {
         phase('idle')
         return
       }
-      keepPayment(record.invoice_id, end.signed)
+      keepText(KEPT + record.invoice_id, JSON.stringify(end.signed))
       await carry(end.signed)
     },
     stop() {
@@ -210,23 +210,10 @@ async function sendPayment(path: string, { body }: SignedPayment): Promise<Sent>
   return { kind: 'again', wait_s: Math.min(wait_s, WAIT_MAX_S), sent: code === 'PAYMENT_PENDING' }
 }
 
-/** Stores a signed payment across reloads, so that the payer does not sign twice after a lost connection. */
-function keepPayment(invoice_id: string, signed: SignedPayment | null): void {
-  try {
-    if (signed === null) sessionStorage.removeItem(KEPT + invoice_id)
-    else sessionStorage.setItem(KEPT + invoice_id, JSON.stringify(signed))
-  } catch {
-    // Storage may be blocked; the payment is then kept only while the page is open.
-  }
-}
-
+/** Payment that was signed before a reload, so that the payer does not sign twice after a lost connection; null if there is none. */
 function keptPayment(invoice_id: string): SignedPayment | null {
-  try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(KEPT + invoice_id) ?? 'null')
-    return isSigned(kept) ? kept : null
-  } catch {
-    return null
-  }
+  const kept = jsonValue(keptText(KEPT + invoice_id) ?? '')
+  return isSigned(kept) ? kept : null
 }
 
 function isSigned(value: unknown): value is SignedPayment {

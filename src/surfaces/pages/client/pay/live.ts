@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { stateText, usePayLocale, type Fault } from '../../components/pay-text.ts'
 import { discoverWallets, type Wallet } from '../wallets.ts'
 import type { Checkout, CheckoutParts, Live, Phase, Screen, Trace } from './checkout.ts'
-import { hasKeptPayment, isPayable, readRecord, type PayRecord } from './record.ts'
+import { isPayable, KEPT, keptText, readRecord, type PayRecord } from './record.ts'
 
 interface LiveParts {
   /** URL of the record. */
@@ -198,7 +198,7 @@ export function useCheckout({ record: wire, etag, now_ms, events }: RenderedInvo
       })
       setAsked(true)
     }
-    if (hasKeptPayment(first.invoice_id)) void checkout.current().then((loaded) => loaded?.resume())
+    if (keptText(KEPT + first.invoice_id) !== null) void checkout.current().then((loaded) => loaded?.resume())
   }, [])
   return {
     record,

@@ -210,11 +210,21 @@ export function chainName(chain_id: number): string | null {
 /** Key of a signed payment in the storage of the tab. */
 export const KEPT = 'assay payment of '
 
-/** True if this tab signed a payment of the invoice before it was reloaded. */
-export function hasKeptPayment(invoice_id: string): boolean {
+/** Text that this tab keeps under a name; null without one, or in a browser that blocks the storage. */
+export function keptText(name: string): string | null {
   try {
-    return sessionStorage.getItem(KEPT + invoice_id) !== null
+    return sessionStorage.getItem(name)
   } catch {
-    return false
+    return null
+  }
+}
+
+/** Keeps a text for this tab across reloads; null removes it. A browser that blocks the storage keeps nothing. */
+export function keepText(name: string, text: string | null): void {
+  try {
+    if (text === null) sessionStorage.removeItem(name)
+    else sessionStorage.setItem(name, text)
+  } catch {
+    // The page asks again after a reload.
   }
 }
