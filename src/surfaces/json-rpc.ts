@@ -31,6 +31,18 @@ export interface ThreadMessage {
   readonly preflight: Preflight | null
 }
 
+/** A message with what a surface knows of its request. */
+export interface MessageExchange {
+  readonly message: Message
+  readonly request_id: string
+  /** Address of the client behind trusted proxies. */
+  readonly address: string
+  /** Returns a header value by its lower-case name. */
+  header(name: string): string | null
+  /** Level of detail in the address. */
+  readonly detail?: string | undefined
+}
+
 export type MessageRead = { ok: true; message: Message } | { ok: false; problem: Problem }
 
 /** Depth and values that a message adds around the input, compared with a REST body. */

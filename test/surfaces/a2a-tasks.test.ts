@@ -9,7 +9,8 @@ import { limits } from '../../src/service/limits.ts'
 import type { PaymentResult } from '../../src/service/payments/payment-service.ts'
 import { problem } from '../../src/service/problems.ts'
 import { listTasks, cancelTask, getTask, sendMessage } from '../../src/surfaces/a2a/tasks.ts'
-import type { A2aExchange, A2aParts } from '../../src/surfaces/a2a/task-call.ts'
+import type { A2aParts } from '../../src/surfaces/a2a/task-call.ts'
+import type { MessageExchange } from '../../src/surfaces/json-rpc.ts'
 import { answerOf, dataOf, metadataOf } from '../support/a2a.ts'
 import { tasksInMemory } from '../support/task-memory.ts'
 import { createAnswerRenderer } from '../../src/service/calls/answer-detail.ts'
@@ -106,7 +107,7 @@ function bench(...next: Bench['next']): Bench {
   return { ...made, parts }
 }
 
-function exchangeOf(part: unknown): A2aExchange {
+function exchangeOf(part: unknown): MessageExchange {
   const value = { params: { message: { parts: [part] } } }
   const bytes = new TextEncoder().encode(JSON.stringify(value))
   const message = { kind: 'whole' as const, value, body_bytes: bytes.length, json: openJsonBody(bytes, []) }

@@ -17,13 +17,13 @@ import type { Env } from '../http/reply.ts'
 import { bodyOfRequest } from '../http/body.ts'
 import { isLarge, readInThread } from '../http/read-in-thread.ts'
 import { createGuard, rpcErrorResponse, type RpcError, refusalResponse } from '../mcp/rpc-error.ts'
-import { createMessageReader } from '../json-rpc.ts'
+import { createMessageReader, type MessageExchange } from '../json-rpc.ts'
 import { restPaymentRenderer } from '../payment.ts'
 import { paymentsIn } from '../rest.ts'
 import { largeMessageResponse, refuseLargeMessage } from '../large-message.ts'
 import { A2A_ENVELOPE, X402_EXTENSION } from './message.ts'
 import { createRequestHandler, sealedTasks } from './tasks.ts'
-import { hasCredential, type A2aExchange, type A2aParts } from './task-call.ts'
+import { hasCredential, type A2aParts } from './task-call.ts'
 import type { Tool } from '../../service/catalogue/define.ts'
 import { allowanceWords, markedName, modeMark, RECEIPT_LIMIT, SUMMARY } from '../../service/catalogue/text.ts'
 
@@ -90,7 +90,7 @@ export function a2aRoutes(
   const guard = once(() => createGuard(deps.origins))
   const read = createMessageReader(deps.call.catalogue, A2A_ENVELOPE)
   cardRoutes(app, card)
-  const readExchange = async (context: Context<Env>): Promise<A2aExchange | Response> => {
+  const readExchange = async (context: Context<Env>): Promise<MessageExchange | Response> => {
     const header = (name: string) => context.req.header(name) ?? null
     if (!guard()(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
     if (!/^application\/(?:a2a\+)?json(?: *;|$)/i.test(header('content-type') ?? '')) return rpcErrorResponse(415, NOT_JSON)
@@ -129,7 +129,7 @@ export function a2aRoutes(
 const LOOKING = new Set(['tasks/get', 'GetTask'])
 
 /** Polling a task that may be paid has its own lane, so that unpaid readers cannot delay it. */
-function laneOf(exchange: A2aExchange | Response): 'reads' | 'probes' {
+function laneOf(exchange: MessageExchange | Response): 'reads' | 'probes' {
   const value = exchange instanceof Response ? null : exchange.message.value
   return isObject(value) && LOOKING.has(String(value['method'])) ? 'probes' : 'reads'
 }
@@ -167,7 +167,7 @@ function cardRoutes(app: Hono<Env>, card: () => ReturnType<typeof agentCard>): v
   app.get('/.well-known/agent.json', (context) => sendDocument(context, legacy()))
 }
 
-async function answer(parts: A2aParts, exchange: A2aExchange, card: ReturnType<typeof agentCard>): Promise<Response> {
+async function answer(parts: A2aParts, exchange: MessageExchange, card: ReturnType<typeof agentCard>): Promise<Response> {
   const { value } = exchange.message
   const message = isObject(value) ? value : {}
   const version = versionOf(message, exchange.header)
@@ -221,7 +221,7 @@ function isStream(replied: unknown): replied is AsyncIterable<unknown> {
 }
 
 /** Version in the header; without one it is 0.3, unless only 1.0 has the method. */
-function versionOf(message: Record<string, unknown>, header: A2aExchange['header']): string {
+function versionOf(message: Record<string, unknown>, header: MessageExchange['header']): string {
   const named = header('a2a-version')
   // Patch versions do not change the protocol.
   if (named !== null && named !== '') return named.replace(/^(\d{1,3}\.\d{1,3})\.\d{1,3}$/, '$1')
@@ -232,7 +232,7 @@ function versionOf(message: Record<string, unknown>, header: A2aExchange['header
 const EXTENSION_HEADERS = ['a2a-extensions', 'x-a2a-extensions']
 
 /** Confirms the x402 extension to a client that requested it, under both header names. */
-function extensionHeaders(header: A2aExchange['header'], { capabilities }: ReturnType<typeof agentCard>): Record<string, string> {
+function extensionHeaders(header: MessageExchange['header'], { capabilities }: ReturnType<typeof agentCard>): Record<string, string> {
   const asked = EXTENSION_HEADERS.flatMap((name) => (header(name) ?? '').split(',')).map((uri) => uri.trim())
   const known = capabilities?.extensions.some(({ uri }) => uri === X402_EXTENSION) === true && asked.includes(X402_EXTENSION)
   return known ? { 'A2A-Extensions': X402_EXTENSION, 'X-A2A-Extensions': X402_EXTENSION } : {}

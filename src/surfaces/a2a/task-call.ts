@@ -14,7 +14,7 @@ import type { PaymentService } from '../../service/payments/payment-service.ts'
 import type { PaymentCredential } from '../../service/payments/payment-header.ts'
 import type { ResendSecrets } from '../../service/payments/resends.ts'
 import { problem, PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
-import type { Message } from '../json-rpc.ts'
+import type { MessageExchange } from '../json-rpc.ts'
 import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
 import { A2A_ENVELOPE, readRequest, X402_EXTENSION, type MessageRequest, type StoredCall } from './message.ts'
 import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
@@ -61,18 +61,6 @@ export interface A2aParts {
   onFault(error: unknown, tool: string): void
 }
 
-/** One A2A request. */
-export interface A2aExchange {
-  readonly message: Message
-  readonly request_id: string
-  /** Address of the client behind trusted proxies. */
-  readonly address: string
-  /** Returns a header value by its lower-case name. */
-  header(name: string): string | null
-  /** Level of detail in the address. */
-  readonly detail?: string | undefined
-}
-
 /** Payments, credit and other facts in the metadata and headers of a message. */
 interface MessageCredentials {
   payments: readonly PaymentCredential[]
@@ -86,7 +74,7 @@ interface MessageCredentials {
 
 type Metadata = Readonly<Record<string, unknown>>
 
-function readCredentials(metadata: Metadata, { header, detail }: Pick<A2aExchange, 'header' | 'detail'>): MessageCredentials {
+function readCredentials(metadata: Metadata, { header, detail }: Pick<MessageExchange, 'header' | 'detail'>): MessageCredentials {
   const inside: PaymentCredential[] = Object.hasOwn(metadata, PAYLOAD_KEY) ? [{ kind: 'value', value: metadata[PAYLOAD_KEY] }] : []
   const previous = metadata[PREVIOUS_KEY]
   return {
@@ -104,7 +92,7 @@ function readCredentials(metadata: Metadata, { header, detail }: Pick<A2aExchang
 }
 
 /** Returns true if the message can request a call and carries a payment or a credit. */
-export function hasCredential(exchange: A2aExchange): boolean {
+export function hasCredential(exchange: MessageExchange): boolean {
   const { message } = exchange
   if (!A2A_ENVELOPE.isCall(message.value)) return false
   const params = objectOrEmpty(message.value)['params']
@@ -130,14 +118,14 @@ interface TaskStep {
 }
 
 /** Step for a message with this metadata. `before` is the stored call of its task. */
-export function messageStep(parts: A2aParts, exchange: A2aExchange, metadata: Metadata, before: StoredCall | null): TaskStep {
+export function messageStep(parts: A2aParts, exchange: MessageExchange, metadata: Metadata, before: StoredCall | null): TaskStep {
   return createStep(parts, exchange, () => readRequest(exchange.message), readCredentials(metadata, exchange), before)
 }
 
 /** Step that repeats the stored call of a task with the payments that its message brought. */
 export function repeatedStep(
   parts: A2aParts,
-  exchange: A2aExchange,
+  exchange: MessageExchange,
   before: StoredCall,
   { payments, secrets }: Pick<MessageCredentials, 'payments' | 'secrets'>,
 ): TaskStep {
@@ -147,7 +135,7 @@ export function repeatedStep(
 
 function createStep(
   parts: A2aParts,
-  exchange: A2aExchange,
+  exchange: MessageExchange,
   requested: () => MessageRequest,
   brought: MessageCredentials,
   before: StoredCall | null,
@@ -188,7 +176,7 @@ function orderFor(parts: A2aParts, asked: MessageRequest, brought: MessageCreden
 
 async function runOrder(
   parts: A2aParts,
-  exchange: A2aExchange,
+  exchange: MessageExchange,
   order: Order,
   { payments, credit, secrets }: MessageCredentials,
 ): Promise<TaskOutcome> {
@@ -208,7 +196,7 @@ async function runOrder(
 
 const DETAIL_POINTER = `/params/message/metadata/${DETAIL_KEY.replace('/', '~1')}`
 
-function storedCall({ catalogue }: A2aParts, order: Order, { message }: A2aExchange): StoredCall | null {
+function storedCall({ catalogue }: A2aParts, order: Order, { message }: MessageExchange): StoredCall | null {
   if (order.kind === 'end') return null
   const { prev_receipt_hash, detail } = order
   const tool = catalogue.find(order.tool)

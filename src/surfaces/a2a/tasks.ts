@@ -20,17 +20,9 @@ import type { PaymentResult } from '../../service/payments/payment-service.ts'
 import { readPayment, type PaymentCredential } from '../../service/payments/payment-header.ts'
 import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
 import { firstTaskOf } from '../../pure/task-ids.ts'
+import type { MessageExchange } from '../json-rpc.ts'
 import type { StoredCall } from './message.ts'
-import {
-  buildTask,
-  messageStep,
-  repeatedStep,
-  taskOutcome,
-  textOutcome,
-  type A2aExchange,
-  type A2aParts,
-  type TaskOutcome,
-} from './task-call.ts'
+import { buildTask, messageStep, repeatedStep, taskOutcome, textOutcome, type A2aParts, type TaskOutcome } from './task-call.ts'
 import { isObject } from '../../pure/is-object.ts'
 import type { Sealer } from '../../ports/signer.ts'
 import type { A2ARequestHandler } from '@a2a-js/sdk/server'
@@ -45,7 +37,7 @@ const FINAL: ReadonlySet<TaskState> = new Set([
 /** Starts or continues a task. Resolves when the task has ended, or waits for its client or for the settlement. */
 export function sendMessage(
   parts: A2aParts,
-  exchange: A2aExchange,
+  exchange: MessageExchange,
   sent: SentMessage,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<Task> {
@@ -53,7 +45,7 @@ export function sendMessage(
   return sent.taskId === '' ? beginTask(parts, exchange, sent, all) : continueTask(parts, exchange, sent, all)
 }
 
-async function beginTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Record<string, unknown>): Promise<Task> {
+async function beginTask(parts: A2aParts, exchange: MessageExchange, sent: SentMessage, metadata: Record<string, unknown>): Promise<Task> {
   const step = messageStep(parts, exchange, metadata, null)
   const end = await step.run()
   const ids = newTaskIds(sent)
@@ -78,7 +70,12 @@ async function storeNewTask(parts: A2aParts, record: TaskRecord, context_id: str
   if (context_id !== '') await addToContext(parts, record, context_id)
 }
 
-async function continueTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Record<string, unknown>): Promise<Task> {
+async function continueTask(
+  parts: A2aParts,
+  exchange: MessageExchange,
+  sent: SentMessage,
+  metadata: Record<string, unknown>,
+): Promise<Task> {
   const record = await findTask(parts, sent.taskId)
   const kept = readStoredTask(record)
   if (sent.contextId !== '' && sent.contextId !== kept.task.contextId) {
@@ -122,11 +119,11 @@ async function storeOutcome(parts: A2aParts, record: TaskRecord, { task, ask, pa
   return wrote ? kept.task : readStoredTask(await findTask(parts, task.id)).task
 }
 
-export async function getTask(parts: A2aParts, exchange: A2aExchange, task_id: string): Promise<Task> {
+export async function getTask(parts: A2aParts, exchange: MessageExchange, task_id: string): Promise<Task> {
   return (await refreshTask(parts, exchange, await findTask(parts, task_id))).task
 }
 
-export async function cancelTask(parts: A2aParts, exchange: A2aExchange, task_id: string): Promise<Task> {
+export async function cancelTask(parts: A2aParts, exchange: MessageExchange, task_id: string): Promise<Task> {
   await getTask(parts, exchange, task_id)
   const record = await findTask(parts, task_id)
   const kept = readStoredTask(record)
@@ -150,7 +147,7 @@ async function findTask({ tasks, clock }: A2aParts, task_id: string): Promise<Ta
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Checks a task with a pending payment again; repeats the step of a task whose worker has ended, with the same payment. */
-async function refreshTask(parts: A2aParts, exchange: A2aExchange, record: TaskRecord): Promise<StoredTask> {
+async function refreshTask(parts: A2aParts, exchange: MessageExchange, record: TaskRecord): Promise<StoredTask> {
   const kept = readStoredTask(record)
   const { ask, token } = kept
   if (!record.working || ask === null) return kept
@@ -192,7 +189,7 @@ function resendSecrets({ desk }: A2aParts, { payments: [given] }: StoredTask): R
 
 function paymentOutcome(
   parts: A2aParts,
-  { request_id, address }: A2aExchange,
+  { request_id, address }: MessageExchange,
   end: Exclude<PaymentResult, { kind: 'pending' }>,
   { tool, detail = 'standard' }: StoredCall,
 ): Promise<TaskOutcome> {
@@ -264,7 +261,7 @@ export function sealedTasks(tasks: TaskStore, sealer: Sealer): TaskStore {
  * A2A operations of one request. The SDK reads and writes both protocol versions around it. The SDK's own handler is not used: it keeps
  * an event bus in memory per waiting task and does not work across processes.
  */
-export function createRequestHandler(parts: A2aParts, exchange: A2aExchange, card: AgentCard): A2ARequestHandler {
+export function createRequestHandler(parts: A2aParts, exchange: MessageExchange, card: AgentCard): A2ARequestHandler {
   const guarded = <Result>(run: () => Promise<Result>) => run().catch((error: unknown) => Promise.reject(publicError(parts, error)))
   const pushless = () =>
     Promise.reject(new PushNotificationNotSupportedError('Push notifications are not supported. Poll the task instead.'))

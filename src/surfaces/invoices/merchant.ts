@@ -50,6 +50,16 @@ const postOnly = (id: string, path: string) =>
     run: ({ refuse }) => refuse(problem('METHOD_NOT_ALLOWED', 'Send a POST request to this address.'), { allow: 'POST, OPTIONS' }),
   })
 
+/** Members of a request that the merchant signs. */
+const SIGNED_BY_MERCHANT = {
+  issued_at: z
+    .string()
+    .regex(/^[0-9]{1,15}$/)
+    .optional()
+    .describe('Time of the signature in seconds since 1970; the time now if absent.'),
+  signature: SIGNATURE.optional().describe('EIP-712 of the merchant over sign.typed_data of the answer to the same request without it.'),
+}
+
 const LIST = '/api/invoice/list'
 const LIST_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.lists_per_minute }
 
@@ -57,12 +67,7 @@ const LIST_REQUEST = named(
   'invoice-list-request',
   z.strictObject({
     merchant: ADDRESS.describe('Wallet whose invoices are listed.'),
-    issued_at: z
-      .string()
-      .regex(/^[0-9]{1,15}$/)
-      .optional()
-      .describe('Time of the signature in seconds since 1970; the time now if absent.'),
-    signature: SIGNATURE.optional().describe('EIP-712 of the merchant over sign.typed_data of the answer to the same request without it.'),
+    ...SIGNED_BY_MERCHANT,
     token: z
       .string()
       .regex(/^mlt_[0-9]{1,15}_[0-9a-f]{64}$/)
@@ -143,12 +148,7 @@ const STATEMENT_REQUEST = named(
       .max(RAIL_LIMITS.upload_chars)
       .describe('The statement (camt.053) or notification (camt.054) of the bank, as text.'),
     merchant: ADDRESS.optional().describe('Confirms invoices that this merchant has signed; with issued_at and signature.'),
-    issued_at: z
-      .string()
-      .regex(/^[0-9]{1,15}$/)
-      .optional()
-      .describe('Time of the signature in seconds since 1970; the time now if absent.'),
-    signature: SIGNATURE.optional().describe('EIP-712 of the merchant over sign.typed_data of the answer to the same request without it.'),
+    ...SIGNED_BY_MERCHANT,
     invoice_id: z.string().max(64).optional().describe('Confirms this invoice only; with invoice_token.'),
     invoice_token: z
       .string()

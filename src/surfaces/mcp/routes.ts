@@ -245,7 +245,7 @@ export function mcpRoutes(
       if (!is_unpaid) return refusalResponse(read.problem, deps.origins, request_id)
       return largeMessageResponse(read.problem, { serve, words: words(), deps, tool: calledTool(received, header), address, request_id })
     }
-    const exchange = { message: read.message, request_id, address, header, view: seen.view, ...(detail === undefined ? {} : { detail }) }
+    const exchange = { message: read.message, request_id, address, header, view: seen.view, detail }
     return { exchange, is_counted: decision.kind === 'preflight_only' }
   }
   app.on('POST', PATHS, async (context) => {

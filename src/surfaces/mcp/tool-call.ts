@@ -11,23 +11,15 @@ import type { PaymentCredential } from '../../service/payments/payment-header.ts
 import type { Challenge } from '../../service/payments/terms.ts'
 import type { PaymentRenderer } from '../payment.ts'
 import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
-import { argumentsOf, readNestedInput, readToolArguments, TOOLS_CALL, type Message } from '../json-rpc.ts'
+import { argumentsOf, readNestedInput, readToolArguments, TOOLS_CALL, type MessageExchange } from '../json-rpc.ts'
 import { CALL_TOOL, isFindTool, listPage, type ToolView } from './tool-list.ts'
 import { isMessageFault, rpcErrorOf, type RpcError } from './rpc-error.ts'
 import { ProtocolError, Server, type CallToolResult, type Implementation } from '@modelcontextprotocol/server'
 
 /** One MCP request. */
-export interface McpExchange {
-  readonly message: Message
-  readonly request_id: string
-  /** Address of the client behind trusted proxies. */
-  readonly address: string
-  /** Returns a header value by its lower-case name. */
-  header(name: string): string | null
+export interface McpExchange extends MessageExchange {
   /** Tools that this client sees; all tools if absent. */
   readonly view?: ToolView
-  /** Level of detail in the address. */
-  readonly detail?: string
 }
 
 /** `params` of `tools/call`. */

@@ -9,6 +9,7 @@ import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
 import { INVOICE_RULES } from '../../service/limits.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Localized } from './messages.ts'
+import type { RenderedInvoice } from './client/pay/live.ts'
 import { isPayable, readRecord, usdc } from './client/pay/record.ts'
 import { CheckoutPage } from './components/checkout.ts'
 import type { PaySetting } from './components/pay-ways.ts'
@@ -19,14 +20,9 @@ type CheckoutProps = ComponentProps<typeof CheckoutPage>
 type InvoiceDetails = CheckoutProps['details']
 
 /** Facts for the page that the record does not have. */
-export interface PayPageParts extends Localized {
-  now_ms: number
+interface PayPageParts extends Localized, Omit<RenderedInvoice, 'record'> {
   /** This deployment submits signed payments to the chain. */
   carries: boolean
-  /** Entity tag of the record. */
-  etag: string
-  /** URL of the server-sent events; null if not offered. */
-  events: string | null
 }
 
 /** Renders `/pay/{invoice}`: amount, merchant, state and ways to pay. Readable without a script. Throws a TypeError for an invalid record. */
