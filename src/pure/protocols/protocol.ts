@@ -3,10 +3,10 @@
  * folder `src/pure/protocols/<id>/`:
  *
  * - `view.ts` has the `DocumentReader<View>`: it detects type and version, and collects the parts of a document that the rules read;
- * - `rules-*.ts` export tables of rules by their code.
+ * - `rules-*.ts` export tables of rules by their code, named after the protocol. They import the view and `kit/`, never one another.
  *
  * ```ts
- * export const TERMS_RULES: RuleTable<View> = {
+ * export const X402_TERMS_RULES: RuleTable<View> = {
  *   'X402-017': {
  *     severity: 'both',                      // may report errors and warnings, 'warning': warnings alone; errors alone if left out
  *     types: ['payment_required'],           // document types that it applies to; all if left out

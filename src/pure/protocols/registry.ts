@@ -18,8 +18,8 @@ import { MCP_ENVELOPE_RULES } from './mcp/rules-envelope.ts'
 import { MCP_DATA_RULES, MCP_RESULT_RULES } from './mcp/rules-results.ts'
 import { MCP_TOOL_RULES } from './mcp/rules-tools.ts'
 import { MCP_READER } from './mcp/view.ts'
-import { CATALOGUE_RULES } from './micro-ast/rules-catalogue.ts'
-import { NODE_RULES } from './micro-ast/rules-nodes.ts'
+import { MICRO_AST_CATALOGUE_RULES } from './micro-ast/rules-catalogue.ts'
+import { MICRO_AST_NODE_RULES } from './micro-ast/rules-nodes.ts'
 import { MICRO_AST_READER } from './micro-ast/view.ts'
 import { UCP_CATALOG_RULES, UCP_CHECKOUT_RULES, UCP_MESSAGE_RULES } from './ucp/rules-checkout.ts'
 import { UCP_ENVELOPE_RULES } from './ucp/rules-envelope.ts'
@@ -182,7 +182,7 @@ const MICRO_AST = defineProtocol({
   title: 'Micro-AST',
   ...MICRO_AST_READER,
   not_checked: ['signatures', 'reachability of URLs', 'whether goods, prices and stock are as stated'],
-  rules: [CATALOGUE_RULES, NODE_RULES],
+  rules: [MICRO_AST_CATALOGUE_RULES, MICRO_AST_NODE_RULES],
 })
 
 /**

@@ -34,7 +34,7 @@ const SIGNATURE: ReadonlySet<string> = new Set(['alg', 'kid', 'value'])
 const MISPLACED: ReadonlySet<string> = new Set(NODE_LIST.filter((name) => !['type', 'name', 'price', 'id'].includes(name)))
 
 /** MAST-001…005, 022, 023, 025, 027 and 028: the catalogue as a whole. */
-export const CATALOGUE_RULES: RuleTable<CatalogueView> = {
+export const MICRO_AST_CATALOGUE_RULES: RuleTable<CatalogueView> = {
   'MAST-001': {
     severity: 'both',
     why: 'A reader knows by this text how to read the rest.',

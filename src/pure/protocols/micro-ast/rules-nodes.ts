@@ -35,7 +35,7 @@ export const NODE_TABLE = {
   action_protocols: ['ucp', 'acp', 'mcp', 'a2a', 'x402'],
 } as const
 
-export const NODE_RULES: RuleTable<CatalogueView> = {
+export const MICRO_AST_NODE_RULES: RuleTable<CatalogueView> = {
   // MAST-006…010, 015, 017, 018, 021, 024 and 026: nodes and their parents.
   'MAST-006': {
     why: 'Nodes refer to one another by id.',

@@ -20,7 +20,6 @@ import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
 import {
   payToOf,
-  signedRecipients,
   schemeOfPayload,
   listAuthorizations,
   amountName,
@@ -285,6 +284,13 @@ function matcherOfAccepted(accepted: JsonCursor, is_request: boolean): (offer: J
 
 function textWithoutAmount({ value }: JsonCursor): string {
   return comparableText({ ...(value as Record<string, unknown>), amount: null })
+}
+
+/** Recipients that the payer signed for; none if unreadable, as in a transaction, a delegation or a voucher. */
+function signedRecipients(payload: X402Payload): JsonCursor[] {
+  // Here the payer signs for a contract that collects the money first.
+  if (schemeOfPayload(payload) === 'auth-capture') return []
+  return listAuthorizations(payload).flatMap(({ to }) => (to.present ? [to] : []))
 }
 
 /** Readable recipients of a payment: the signed ones, or the receiver of the channel. */

@@ -245,13 +245,6 @@ export function listAuthorizations(payload: X402Payload): SignedAuthorization[] 
   ]
 }
 
-/** Recipients that the payer signed for; none if unreadable, as in a transaction, a delegation or a voucher. */
-export function signedRecipients(payload: X402Payload): JsonCursor[] {
-  // Here the payer signs for a contract that collects the money first.
-  if (schemeOfPayload(payload) === 'auth-capture') return []
-  return listAuthorizations(payload).flatMap(({ to }) => (to.present ? [to] : []))
-}
-
 function readTransfer(cursor: JsonCursor): SignedAuthorization {
   const [from, to] = [cursor.get('from'), cursor.get('to')]
   const [after, before] = [cursor.get('validAfter'), cursor.get('validBefore')]
