@@ -12,8 +12,7 @@ import { takeEach } from '../payments/allowance.ts'
 import type { X402Payment } from '../payments/payment-header.ts'
 import { balanceReserved, refusalForCheck, refusedPayment } from '../payments/payment-refusals.ts'
 import {
-  claimRequest,
-  createClaim,
+  claimPayment,
   type PaymentPurpose,
   type PaymentResult,
   type PaymentServiceParts,
@@ -23,7 +22,6 @@ import {
   verifyPayment,
   windowFault,
 } from '../payments/payment-service.ts'
-import { claimWithinBalance } from '../payments/reserved-balances.ts'
 import type { Resend, ResendSecrets } from '../payments/resends.ts'
 import { matchTerms, type PaymentTerms } from '../payments/terms.ts'
 import { problem, type Problem } from '../problems.ts'
@@ -179,13 +177,12 @@ async function settle(
   view: InvoiceView,
   authorization: SignedAuthorization,
   resend: Resend,
-  { seen, settler }: Extract<Awaited<ReturnType<typeof verifyPayment>>, { kind: 'verified' }>,
+  verified: Parameters<typeof claimPayment>[2],
 ): Promise<Settled> {
   const { payments, watch } = parts
   const { invoice_id } = view.invoice
   const purpose = { purpose: 'invoice', subject: invoice_id, input_hash: view.terms.cart_hash, price_class: 'invoice' } as const
-  const asked = claimRequest(payments, authorization, seen, resend, purpose)
-  const claimed = await claimWithinBalance(payments, asked)
+  const claimed = await claimPayment(payments, authorization, verified, resend, purpose)
   switch (claimed.kind) {
     case 'over_reserved':
       return { sent: false, result: balanceReserved() }
@@ -194,16 +191,14 @@ async function settle(
     case 'exists': {
       // Another request with the same authorization was faster, for this invoice or for something else.
       const stored = await replayPayment(payments, purposeOf(view), authorization, resend)
-      return { sent: false, result: stored ?? pendingPayment(payments, asked, null) }
+      return { sent: false, result: stored ?? pendingPayment(payments, { payer: authorization.from, nonce: authorization.nonce }, null) }
     }
     case 'claimed': {
-      const claim = createClaim(payments, asked, { fence: claimed.fence, settler, address: resend.address })
-      await payments.reach('after_claim')
-      const result = await claim.settle(splitAnswer(invoice_id, authorization.value_minor))
+      const result = await claimed.claim.settle(splitAnswer(invoice_id, authorization.value_minor))
       // The row stays settled when this fails; the job that watches merchants finds the transfer too.
       const transaction = result.kind === 'paid' ? result.settlement.transaction : null
       if (transaction !== null) await watch.lookInto(transaction).catch((error: unknown) => payments.onFault(error))
-      return { sent: await wasSent(parts, asked, claimed.fence, result), result }
+      return { sent: await wasSent(parts, claimed.claim, claimed.fence, result), result }
     }
   }
 }

@@ -309,21 +309,17 @@ async function admit(
   const verified = await verifyPayment(parts, authorization, { address, client })
   if (verified.kind === 'refused') return verified
   const purpose = { purpose: 'call', subject, input_hash, price_class } as const
-  const claim_request = claimRequest(parts, authorization, verified.seen, { address, identifier }, purpose)
-  const claimed = await claimWithinBalance(parts, claim_request)
+  const claimed = await claimPayment(parts, authorization, verified, { address, identifier }, purpose)
   switch (claimed.kind) {
-    case 'claimed': {
-      const claim = createClaim(parts, claim_request, { fence: claimed.fence, settler: verified.settler, address })
-      await parts.reach('after_claim')
-      return { kind: 'claimed', claim }
-    }
+    case 'claimed':
+      return { kind: 'claimed', claim: claimed.claim }
     case 'over_reserved':
       return refusals.balanceReserved()
     case 'over_due':
       throw new Error('a call was claimed as a payment of an invoice')
     case 'exists':
       // Another request with the same payment was faster.
-      return (await replayCall(parts, request, payment)) ?? pendingPayment(parts, claim_request, null)
+      return (await replayCall(parts, request, payment)) ?? pendingPayment(parts, paymentKey(authorization), null)
   }
 }
 
@@ -335,12 +331,19 @@ export function windowFault({ clock }: Pick<PaymentServiceParts, 'clock'>, autho
   return window.ok ? null : refusals.refusalForCheck(window)
 }
 
+interface VerifiedPayment {
+  kind: 'verified'
+  seen: OnChainPass
+  /** Gas wallet or facilitator that was ready. */
+  settler: string
+}
+
 /** Checks the payer's record, a settler that is ready, and the transfer itself by simulation on the chain. */
 export async function verifyPayment(
   parts: PaymentServiceParts,
   authorization: SignedAuthorization,
   { address, client }: { address: string; client: string },
-): Promise<{ kind: 'verified'; seen: OnChainPass; settler: string } | PaymentRefusal> {
+): Promise<VerifiedPayment | PaymentRefusal> {
   const shut_out = await parts.payerStatus.refusal(authorization.from, address)
   if (shut_out !== null) return shut_out
   const ready = await parts.settler.ready(authorization.from)
@@ -349,18 +352,18 @@ export async function verifyPayment(
   return seen.ok ? { kind: 'verified', seen, settler: ready.settler } : refusals.refusalForCheck(seen)
 }
 
-/** Returns the row that claims a verified authorization for a purpose. */
-export function claimRequest(
+/** Claims a verified authorization for a purpose, if the payer's balance covers it and its other payments; the store decides. */
+export async function claimPayment(
   parts: PaymentServiceParts,
   authorization: SignedAuthorization,
-  seen: OnChainPass,
+  { seen, settler }: Pick<VerifiedPayment, 'seen' | 'settler'>,
   { address, identifier }: Pick<Resend, 'address' | 'identifier'>,
   purpose: Pick<ClaimRequest, 'purpose' | 'subject' | 'input_hash' | 'price_class'>,
-): ClaimRequest {
+): Promise<{ kind: 'claimed'; claim: Claim; fence: number } | { kind: 'over_reserved' | 'over_due' | 'exists' }> {
   const now_ms = parts.clock.now_ms()
   const key = paymentKey(authorization)
   const { to, value_minor, valid_after_s, valid_before_s } = authorization
-  return {
+  const request: ClaimRequest = {
     ...key,
     ...purpose,
     asset: parts.asset,
@@ -376,6 +379,12 @@ export function claimRequest(
     claim_until_ms: now_ms + limits.claim_ms,
     token_hash: tokenHash(parts, parts.sealer.token(paymentContext(key))),
   }
+  const claimed = await claimWithinBalance(parts, request)
+  if (claimed.kind !== 'claimed') return { kind: claimed.kind }
+  const { fence } = claimed
+  const claim = createClaim(parts, request, { fence, settler, address })
+  await parts.reach('after_claim')
+  return { kind: 'claimed', claim, fence }
 }
 
 /** Releases only the state and the claim that were read, so that a claim of another process that begins meanwhile stays. */
@@ -401,7 +410,7 @@ interface HeldClaim {
   readonly grant: ClaimGrant
 }
 
-export function createClaim(parts: ClaimParts, request: ClaimRequest, grant: ClaimGrant): Claim {
+function createClaim(parts: ClaimParts, request: ClaimRequest, grant: ClaimGrant): Claim {
   const key = { payer: request.payer, nonce: request.nonce }
   const held = { key, request, grant }
   const done = parts.inFlightClaims.begin(key)
