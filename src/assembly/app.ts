@@ -3,7 +3,7 @@ import { once } from '../pure/once.ts'
 import { createBodies } from '../service/admission/bodies.ts'
 import { createRefusalDelay, eventLoopDelay } from '../service/admission/slots.ts'
 import { createAnswerRenderer } from '../service/calls/answer-detail.ts'
-import { createInstrumentedCalls, isSigned, type InstrumentedCallParts } from '../service/calls/instrumented-call.ts'
+import { createInstrumentedCalls, isSigned } from '../service/calls/instrumented-call.ts'
 import { modeWord } from '../service/catalogue/text.ts'
 import { callerAddress, quotaClient, type TrustedProxies } from '../service/clients.ts'
 import { limits } from '../service/limits.ts'
@@ -132,7 +132,7 @@ function loadSoon(pieces: readonly Load[], log: Log): () => void {
 function observedParts(
   { telemetry, tracing = null, client_calls }: Pick<AppDeps, 'telemetry' | 'tracing' | 'client_calls'>,
   log: Log,
-): InstrumentedCallParts {
+): Parameters<typeof createInstrumentedCalls>[1] {
   return {
     telemetry,
     tracing,

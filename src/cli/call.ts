@@ -16,7 +16,7 @@ import { readBounded } from '../pure/read-bounded.ts'
 import { readChunks, LineSplitter, type InputLine, type LineFault } from './input.ts'
 import { readStrictJson } from '../pure/documents/strict-json.ts'
 import { problemForError } from '../service/calls/refusals.ts'
-import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
+import { decodeInput } from '../service/catalogue/decode.ts'
 import { limits, REGISTER_IDS } from '../service/limits.ts'
 import { withRegisters, createRegisters, type Registers } from '../service/registers.ts'
 import { LineWriter } from './line-writer.ts'
@@ -286,7 +286,7 @@ class LineCaller {
   }
 }
 
-function readLine(tool: Tool, line: InputLine): Decoded {
+function readLine(tool: Tool, line: InputLine): ReturnType<typeof decodeInput> {
   if (typeof line !== 'string') return { ok: false, problem: unreadable(tool, line) }
   const json = readStrictJson(line, tool.bounds, tool.bounds)
   if (!json.ok) return { ok: false, problem: notJson(tool, line) }

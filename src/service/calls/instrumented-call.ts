@@ -15,7 +15,7 @@ import { ADMISSION_RULES } from '../limits.ts'
 export type ServeCall = (request: CallRequest, request_id: string) => Promise<Outcome>
 
 /** Watches calls, and bounds them. */
-export interface InstrumentedCallParts extends Omit<SlotParts, 'displace'>, Omit<LaneParts, 'payers' | 'busy'> {
+interface InstrumentedCallParts extends Omit<SlotParts, 'displace'>, Omit<LaneParts, 'payers' | 'busy'> {
   telemetry: Pick<Telemetry, 'call' | 'phase' | 'turned_away'>
   log: Pick<Log, 'info'>
   /** Null where nothing is traced. */

@@ -57,7 +57,7 @@ export function formOf(pattern: string): string | null {
   return FORMS[pattern.replace(/^\/|\/[a-z]*$/g, '')] ?? null
 }
 
-export type Decoded = { ok: true; input: Record<string, unknown> } | { ok: false; problem: Problem }
+type Decoded = { ok: true; input: Record<string, unknown> } | { ok: false; problem: Problem }
 
 /** Validates an input against the schema of its tool. Error messages repeat no text of the input except field names. */
 export function decodeInput(tool: Tool, input: unknown): Decoded {

@@ -23,14 +23,14 @@ import {
   type SignedTerms,
 } from '../../pure/invoices/terms.ts'
 import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
-import { bankReference } from '../../pure/invoices/links.ts'
+import { bankReference, type BankAccount } from '../../pure/invoices/links.ts'
 import { PILOT_CALLS, PILOT_MINOR, invoiceRecord, transferWay, type ShownDeposit } from '../../pure/invoices/record.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { ContractSignatures } from './contract-signature.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
-import { type InvoiceView, type ViewParts, readBankPayment, relayMinimum, standingNow } from './invoice-view.ts'
+import { type InvoiceView, readBankPayment, relayMinimum, standingNow } from './invoice-view.ts'
 import { isChainFault } from '../chain-fault.ts'
 import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
 import type { InvoiceWatch } from './watch.ts'
@@ -38,6 +38,22 @@ import type { Clock } from '../../ports/clock.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
+
+interface ViewParts {
+  store: InvoiceStore
+  clock: Clock
+  /** Address of the token, lower case. */
+  token: string
+  site_url(): string
+  /** The account of this merchant; null where none is configured. */
+  bankOf(merchant: string): BankAccount | null
+  /** Signed payments are carried to the chain here, and deposits forwarded. */
+  carries: boolean
+  /** Origin of a block explorer of the chain; null where there is none, as for a sandbox. */
+  explorer_url: string | null
+  /** Returns true when the chain has the factory of deposit addresses. */
+  hasFactory(): Promise<boolean>
+}
 
 export interface InvoiceDeskParts extends CreateParts, ViewParts {
   crypto: ReceiptCrypto

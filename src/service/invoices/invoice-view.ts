@@ -1,6 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { InvoicePayment, InvoiceStore, StoredInvoice } from '../../ports/invoices.ts'
-import type { BankAccount } from '../../pure/invoices/links.ts'
+import type { InvoicePayment, StoredInvoice } from '../../ports/invoices.ts'
 import type { BankPayment, TransferWay } from '../../pure/invoices/record.ts'
 import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices/standing.ts'
 import type { InvoiceTerms } from '../../pure/invoices/terms.ts'
@@ -17,29 +15,13 @@ export interface InvoiceView {
   record: Record<string, unknown>
 }
 
-export interface ViewParts {
-  store: InvoiceStore
-  clock: Clock
-  /** Address of the token, lower case. */
-  token: string
-  site_url(): string
-  /** The account of this merchant; null where none is configured. */
-  bankOf(merchant: string): BankAccount | null
-  /** Signed payments are carried to the chain here, and deposits forwarded. */
-  carries: boolean
-  /** Origin of a block explorer of the chain; null where there is none, as for a sandbox. */
-  explorer_url: string | null
-  /** Returns true when the chain has the factory of deposit addresses. */
-  hasFactory(): Promise<boolean>
-}
-
 /** Evidence of the bank transfer that paid the invoice; null if none did. */
 export function readBankPayment({ bank_payment }: Pick<StoredInvoice, 'bank_payment'>): BankPayment | null {
   return bank_payment === null ? null : (JSON.parse(bank_payment) as BankPayment)
 }
 
 /** The least that is carried to the chain here; null where nothing is. */
-export function relayMinimum({ carries }: Pick<ViewParts, 'carries'>): bigint | null {
+export function relayMinimum({ carries }: { carries: boolean }): bigint | null {
   return carries ? INVOICE_RULES.relay_minimum_minor : null
 }
 
