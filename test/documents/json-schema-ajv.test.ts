@@ -12,7 +12,8 @@ import { DATA, looseSchema, randomSchema } from './json-schema-random.ts'
 
 /** Against an implementation that is not ours: ajv, which makes code of schemas where this one reads them. */
 
-const OPTIONS = { strict: false, validateFormats: false, logger: false, allErrors: false } as const
+/** Each schema is compiled for a few values, so its code is not worth optimizing. */
+const OPTIONS = { strict: false, validateFormats: false, logger: false, allErrors: false, code: { optimize: false } } as const
 
 function newAjv(draft: Draft): Ajv {
   switch (draft) {
