@@ -162,7 +162,9 @@ export function decimalText(units: bigint, least = 0): string {
 }
 
 const LONGEST_PROBE = 64
-const FIRST_SLOTS = 4_096
+/** Small at first: a message has about ten sets, and most messages have few payments. */
+const FIRST_SLOTS = 64
+const FIRST_BYTES = 2_048
 /** FNV-1a. */
 const OFFSET_BASIS = 0x811c9dc5
 const PRIME = 0x01000193
@@ -185,7 +187,7 @@ for (const space of '\t\n\r ') FOLDED[space.charCodeAt(0)] = 0
  */
 export class TextSet {
   private readonly folding: boolean
-  private bytes = new Uint8Array(65_536)
+  private bytes = new Uint8Array(FIRST_BYTES)
   private used = 0
   private end = HEAD
   private hash = OFFSET_BASIS

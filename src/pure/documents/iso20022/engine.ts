@@ -17,7 +17,7 @@
 import type { XmlAttribute, XmlName } from '../xml/reader.ts'
 import { AmountText, ExactSum } from './accumulators.ts'
 import type { FindingDetails, MessageFindings, MessageKind, MessagePosition, RuleCode } from './rules.ts'
-import { type Leaf, type Member, parseContent, type Schema, type TypeDefinition, type TypeTable, hasCurrency } from './structure.ts'
+import { type Leaf, type Member, Schema, type TypeDefinition, type TypeTable, hasCurrency } from './structure.ts'
 import { ValueReader } from './values.ts'
 
 /** The fields of the business application header that rules use; null when absent. */
@@ -88,8 +88,6 @@ export interface MessageDefinition {
   watch(context: RuleContext): readonly Watcher[]
 }
 
-const NO_CHILDREN: ReadonlyMap<string, ElementNode> = new Map()
-
 /** An element of one run, with its structure and its watchers, so that the walk looks nothing up by path. */
 class ElementNode {
   readonly name: string
@@ -98,17 +96,14 @@ class ElementNode {
   readonly parent: ElementNode | null
   readonly slot: number
   readonly max: number
-  /** The bit of its slot among those of its parent, in two words of 31. */
   readonly low: number
   readonly high: number
   readonly leaf: Leaf | null
   readonly has_currency: boolean
   readonly open_content: boolean
   readonly definition: TypeDefinition | null
-  required_low = 0
-  required_high = 0
-  children: ReadonlyMap<string, ElementNode> = NO_CHILDREN
-  expanded = false
+  /** Those that have come, by name. */
+  readonly children = new Map<string, ElementNode>()
   on_open: (() => void) | null = null
   on_text: TextCall | null = null
   on_close: (() => void) | null = null
@@ -124,19 +119,25 @@ class ElementNode {
     this.slot = member.slot
     this.max = member.max
     this.path = parent === null ? '' : parent.path === '' ? member.name : `${parent.path}/${member.name}`
-    this.low = member.slot < 31 ? 1 << member.slot : 0
-    this.high = member.slot < 31 ? 0 : 1 << (member.slot - 31)
-    const content = parseContent(schema, member.type)
+    this.low = member.low
+    this.high = member.high
+    const content = schema.contentOf(member.type)
     this.leaf = content.kind === 'leaf' ? content.leaf : null
     this.has_currency = hasCurrency(this.leaf)
     this.open_content = content.kind === 'any'
     this.definition = content.kind === 'complex' ? content.type : null
-    this.definition?.required.forEach((required, slot) => {
-      if (!required) return
-      if (slot < 31) this.required_low |= 1 << slot
-      else this.required_high |= 1 << (slot - 31)
-    })
   }
+}
+
+const schemas = new WeakMap<MessageDefinition, Map<number, Schema>>()
+
+function schemaOf(definition: MessageDefinition, version: number): Schema {
+  const { types, versions } = definition
+  const kept = schemas.get(definition) ?? new Map<number, Schema>()
+  schemas.set(definition, kept)
+  const schema = kept.get(version) ?? new Schema(types, version, versions.get(version) ?? 9)
+  kept.set(version, schema)
+  return schema
 }
 
 /** Creates nodes when they are first needed and binds their watchers. */
@@ -147,24 +148,27 @@ class NodeFactory {
   private readonly closes: WatcherCalls<() => void>
   private readonly overrides: RuleOverrides
 
-  constructor({ types, overrides, versions }: MessageDefinition, version: number, watchers: readonly Watcher[]) {
-    this.schema = { types, version, generation: versions.get(version) ?? 9 }
+  constructor(definition: MessageDefinition, version: number, watchers: readonly Watcher[]) {
+    this.schema = schemaOf(definition, version)
     this.opens = new WatcherCalls(watchers.map(({ open }) => open))
     this.texts = new WatcherCalls(watchers.map(({ text }) => text))
     this.closes = new WatcherCalls(watchers.map(({ close }) => close))
-    this.overrides = overrides
+    this.overrides = definition.overrides
   }
 
   root(name: string): ElementNode {
-    return this.bind(new ElementNode(null, { name, type: 'Root', slot: 0, max: 1 }, this.schema))
+    return this.bind(new ElementNode(null, { name, type: 'Root', slot: 0, max: 1, low: 1, high: 0 }, this.schema))
   }
 
-  expand(node: ElementNode): void {
-    node.expanded = true
-    if (node.definition === null) return
-    const children = new Map<string, ElementNode>()
-    for (const [name, member] of node.definition.members) children.set(name, this.bind(new ElementNode(node, member, this.schema)))
-    node.children = children
+  /** A child of an element; null for a name that its type does not have. */
+  child(parent: ElementNode, name: string): ElementNode | null {
+    const kept = parent.children.get(name)
+    if (kept !== undefined) return kept
+    const member = parent.definition?.members.get(name)
+    if (member === undefined) return null
+    const node = this.bind(new ElementNode(parent, member, this.schema))
+    parent.children.set(name, node)
+    return node
   }
 
   private bind(node: ElementNode): ElementNode {
@@ -197,7 +201,8 @@ class WatcherCalls<Call> {
   forNode({ path, type, name, parent }: ElementNode): Call[] {
     const keys = [path, `:${type}`, ...(parent === null ? [] : [`:${parent.type}/${name}`])]
     const named = keys.flatMap((key) => this.exact.get(key) ?? [])
-    const ending = this.endings.filter(({ end }) => `/${path}`.endsWith(end))
+    const rooted = `/${path}`
+    const ending = this.endings.filter(({ end }) => rooted.endsWith(end))
     return [...named, ...ending].toSorted((one, other) => one.order - other.order).map(({ call }) => call)
   }
 }
@@ -255,7 +260,7 @@ export class MessageWalker implements RuleContext {
     this.nodes = new NodeFactory(definition, version, [...options.shared(this), ...definition.watch(this)])
     this.node = this.nodes.root(definition.root)
     this.open_nodes.push(this.node)
-    this.enter(this.node)
+    this.enter()
     this.node.on_open?.()
   }
 
@@ -273,9 +278,8 @@ export class MessageWalker implements RuleContext {
       this.skipped = 1
       return
     }
-    if (!parent.expanded) this.nodes.expand(parent)
-    const child = parent.children.get(name.local)
-    if (child === undefined || name.namespace !== this.namespace) {
+    const child = this.nodes.child(parent, name.local)
+    if (child === null || name.namespace !== this.namespace) {
       this.report(parent.unexpected ?? 'STRUCT_UNEXPECTED', { found: name.local })
       this.skipped = 1
       return
@@ -292,19 +296,18 @@ export class MessageWalker implements RuleContext {
     this.node = child
     this.depth = depth + 1
     this.open_nodes[depth + 1] = child
-    this.enter(child)
+    this.enter()
     if (fault !== null) this.report(fault, { found: name.local })
     if (attributes.length > 0 || child.has_currency) this.values.readAttributes(child, attributes)
     if (child.on_open !== null) child.on_open()
   }
 
-  private enter(node: ElementNode): void {
+  private enter(): void {
     const { depth } = this
     this.last[depth] = -1
     this.counts[depth] = 0
     this.low[depth] = 0
     this.high[depth] = 0
-    if (!node.expanded && node.definition !== null) this.nodes.expand(node)
   }
 
   /** The fault of a child whose slot is filled or was passed; null for a permitted repetition. */
@@ -318,7 +321,7 @@ export class MessageWalker implements RuleContext {
     return count > child.max ? 'ELEMENT_REPEATED' : null
   }
 
-  private isFilled({ low, high }: ElementNode): boolean {
+  private isFilled({ low, high }: Member | ElementNode): boolean {
     const { depth } = this
     return ((this.low[depth] ?? 0) & low) !== 0 || ((this.high[depth] ?? 0) & high) !== 0
   }
@@ -339,10 +342,12 @@ export class MessageWalker implements RuleContext {
   private closeComplex(node: ElementNode, text: string | null): void {
     const { depth } = this
     if (text !== null && text.trim() !== '' && !node.open_content) this.report(node.unexpected ?? 'STRUCT_TEXT', { found: text.trim() })
-    const low = node.required_low & ~(this.low[depth] ?? 0)
-    const high = node.required_high & ~(this.high[depth] ?? 0)
+    if (node.definition === null) return
+    const { required_low, required_high, labels } = node.definition
+    const low = required_low & ~(this.low[depth] ?? 0)
+    const high = required_high & ~(this.high[depth] ?? 0)
     if (low === 0 && high === 0) return
-    node.definition?.labels.forEach((label, slot) => {
+    labels.forEach((label, slot) => {
       const missing = slot < 31 ? low & (1 << slot) : high & (1 << (slot - 31))
       if (missing !== 0) this.report(node.missing ?? 'STRUCT_MISSING', { expected: label })
     })
@@ -354,13 +359,13 @@ export class MessageWalker implements RuleContext {
   }
 
   has(child: string): boolean {
-    const node = this.node.children.get(child)
-    return node !== undefined && this.isFilled(node)
+    const member = this.node.definition?.members.get(child)
+    return member !== undefined && this.isFilled(member)
   }
 
   slotOf(child: string): number {
-    const { open_content, children } = this.node
-    return open_content || this.skipped > 0 ? 0 : (children.get(child)?.slot ?? LAST_SLOT)
+    const { open_content, definition } = this.node
+    return open_content || this.skipped > 0 ? 0 : (definition?.members.get(child)?.slot ?? LAST_SLOT)
   }
 
   leafKind(): Leaf['kind'] | null {

@@ -18,56 +18,84 @@
  */
 export type TypeTable = Readonly<Record<string, string>>
 
-export interface Schema {
-  readonly types: TypeTable
-  readonly version: number
-  readonly generation: number
-}
-
 /** One element of a type. Alternatives of a choice share a slot. */
 export interface Member {
   readonly name: string
   readonly type: string
   readonly slot: number
   readonly max: number
+  /** The bit of its slot among those of its type, in two words of 31. */
+  readonly low: number
+  readonly high: number
 }
 
 export interface TypeDefinition {
   readonly members: ReadonlyMap<string, Member>
-  /** By slot: whether it is required, and its names for a finding. */
-  readonly required: readonly boolean[]
+  /** Bits of the slots that are required. */
+  readonly required_low: number
+  readonly required_high: number
+  /** By slot: its names for a finding. */
   readonly labels: readonly string[]
 }
 
 type Content = { kind: 'leaf'; leaf: Leaf } | { kind: 'complex'; type: TypeDefinition } | { kind: 'any' }
 
-export function parseContent(schema: Schema, type: string): Content {
-  if (type === 'any') return { kind: 'any' }
-  const line = schema.types[type]
-  if (line !== undefined) return { kind: 'complex', type: parseType(schema, line) }
-  const leaf = leafNamed(type, schema.generation)
-  if (leaf === null) throw new Error(`Unknown type in the structure tables: ${type}.`)
-  return { kind: 'leaf', leaf }
+/** Types of one version of a message. Each is parsed when it is first needed and then kept for all messages. */
+export class Schema {
+  private readonly types: TypeTable
+  private readonly version: number
+  private readonly generation: number
+  private readonly contents = new Map<string, Content>()
+
+  constructor(types: TypeTable, version: number, generation: number) {
+    this.types = types
+    this.version = version
+    this.generation = generation
+  }
+
+  contentOf(type: string): Content {
+    const kept = this.contents.get(type)
+    if (kept !== undefined) return kept
+    const content = this.parseContent(type)
+    this.contents.set(type, content)
+    return content
+  }
+
+  private parseContent(type: string): Content {
+    if (type === 'any') return { kind: 'any' }
+    const line = this.types[type]
+    if (line !== undefined) return { kind: 'complex', type: this.parseType(line) }
+    const leaf = leafNamed(type, this.generation)
+    if (leaf === null) throw new Error(`Unknown type in the structure tables: ${type}.`)
+    return { kind: 'leaf', leaf }
+  }
+
+  private parseType(line: string): TypeDefinition {
+    const members = new Map<string, Member>()
+    const labels: string[] = []
+    let required_low = 0
+    let required_high = 0
+    for (const word of line.split(' ')) {
+      const [, optional, body = '', from = '', dash = '', to = '', version_from = '', version_dash = '', version_to = ''] =
+        WORD.exec(word) ?? []
+      if (!isInRange(this.generation, from, dash, to) || !isInRange(this.version, version_from, version_dash, version_to)) continue
+      const alternatives = body.split('|').map(parseElement)
+      const slot = labels.length
+      const low = slot < 31 ? 1 << slot : 0
+      const high = slot < 31 ? 0 : 1 << (slot - 31)
+      for (const { name, max, type } of alternatives) members.set(name, { name, type, slot, max, low, high })
+      if (optional === undefined && alternatives.every(({ min }) => min > 0)) {
+        required_low |= low
+        required_high |= high
+      }
+      labels.push(alternatives.map(({ name }) => name).join(' or '))
+    }
+    return { members, required_low, required_high, labels }
+  }
 }
 
 const WORD = /^(\?)?([^@#]+)(?:@(\d*)(-?)(\d*))?(?:#(\d*)(-?)(\d*))?$/
 const ELEMENT = /^([A-Za-z0-9]+)([?*+]?)(\d*)(?:=([A-Za-z0-9]+))?$/
-
-function parseType(schema: Schema, line: string): TypeDefinition {
-  const members = new Map<string, Member>()
-  const required: boolean[] = []
-  const labels: string[] = []
-  for (const word of line.split(' ')) {
-    const [, optional, body = '', from = '', dash = '', to = '', version_from = '', version_dash = '', version_to = ''] =
-      WORD.exec(word) ?? []
-    if (!isInRange(schema.generation, from, dash, to) || !isInRange(schema.version, version_from, version_dash, version_to)) continue
-    const alternatives = body.split('|').map(parseElement)
-    for (const { name, max, type } of alternatives) members.set(name, { name, type, slot: required.length, max })
-    required.push(optional === undefined && alternatives.every(({ min }) => min > 0))
-    labels.push(alternatives.map(({ name }) => name).join(' or '))
-  }
-  return { members, required, labels }
-}
 
 function parseElement(text: string): { name: string; type: string; min: number; max: number } {
   const [, name = '', mark = '', most = '', type = name] = ELEMENT.exec(text) ?? []
