@@ -24,7 +24,7 @@ export interface Placement {
 }
 
 /** Puts token, contracts and money onto a new chain, and only what is missing onto another. */
-export async function place(rpc_url: string, { token, euro, payer_address, gas_address }: Placement): Promise<void> {
+export async function placeContracts(rpc_url: string, { token, euro, payer_address, gas_address }: Placement): Promise<void> {
   const [supply] = await rpcBatch(rpc_url, [call({ to: token.address, data: TOTAL_SUPPLY })])
   // Minting comes last, so a supply means that all the rest is there. Without code the call returns nothing.
   const is_new = supply === '0x' || BigInt(String(supply)) === 0n

@@ -15,7 +15,7 @@ import {
   type ChainRecord,
   type SandboxFiles,
 } from './sandbox-process.ts'
-import { type Placement, place } from './sandbox-contracts.ts'
+import { type Placement, placeContracts } from './sandbox-contracts.ts'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -137,7 +137,7 @@ async function settleIn(options: SandboxOptions, files: SandboxFiles, { rpc_url,
     { method: 'anvil_setLoggingEnabled', params: [false] },
   ])
   const { instanceId } = metadata as { instanceId: string }
-  await place(rpc_url, options)
+  await placeContracts(rpc_url, options)
   const place_of = { machine: thisMachine(), folder: realpathSync(options.directory) }
   writeRecord(files.record, { pid, guard_pid, rpc_url, chain_id: options.chain_id, instance_id: instanceId, ...place_of })
 }

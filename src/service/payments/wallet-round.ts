@@ -175,7 +175,11 @@ async function sendFrom(
 const REORG_CHECK_MS = 5_000
 const REORG_CHECK_ROWS = 500
 
-export async function work(deps: WriterDeps, state: WriterState, budget: GasBudget): Promise<number> {
+/**
+ * Runs one round of the writer: tracks what was sent, sends what waits, and returns the milliseconds until the next round. Rejects as the chain and
+ * the store do.
+ */
+export async function runRound(deps: WriterDeps, state: WriterState, budget: GasBudget): Promise<number> {
   await reopenReorganised(deps, state)
   await trackSendings(deps, state, budget)
   if (!state.batch_there && (await budget.check()).ok) await checkBatch(deps, state)

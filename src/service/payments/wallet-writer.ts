@@ -20,8 +20,9 @@ import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { limits } from '../limits.ts'
-import { work } from './wallet-round.ts'
+import { runRound } from './wallet-round.ts'
 import { BATCH_ITEMS_MAX, batchGas } from '../../pure/contracts/deployment.ts'
+
 /** Longest pause after failures in a row. */
 const PAUSE_MAX_MS = 5_000
 
@@ -62,7 +63,7 @@ function createWalletWriter(deps: WriterDeps, holder: string): WalletWriter {
       }
       if (state?.guard.fence !== fence) state = await takeOver(deps, { lease, fence })
     }
-    return work(deps, state, budget)
+    return runRound(deps, state, budget)
   }
 
   async function run(): Promise<void> {
