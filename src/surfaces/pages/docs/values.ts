@@ -216,5 +216,5 @@ const INVOICES: Values = {
   webhook_queued: () => WEBHOOK_RULES.queued,
 }
 
-/** All values. */
+/** Values of the placeholders of all guides, by name. */
 export const GUIDE_VALUES: Values = { ...CALLS, ...PAYMENTS, ...RECEIPTS, ...INVOICES, ...RULE_BOOKS }
