@@ -1,7 +1,7 @@
 import { checkCharacters } from './check-digits.ts'
 import { accepts, decimal, foundCheck, valueAt, type VatLengthRule, type VatScheme, NONE } from './vat/calculations.ts'
 import { VAT_BY_LETTERS, VAT_COUNTRIES, type VatCountry, type FormatCharacter } from './vat/countries.ts'
-import { isUnusualSpanish } from './vat/rules.ts'
+import { isUnusualSpanish } from './vat/special-rules.ts'
 import { type Change, type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
 import {
   MAX_CHARS,

@@ -1,4 +1,4 @@
-import { complement11, weightedSum } from '../check-digits.ts'
+import { complement11, weightedSum, complement10, luhnSum, mod11_10 } from '../check-digits.ts'
 import type { ReasonCode } from '../verdict.ts'
 
 /*
@@ -47,6 +47,16 @@ export function byLength(rules: Readonly<Record<number, VatLengthRule>>): VatRul
   return new Map(Object.entries(rules).map(([length, rule]) => [Number(length), rule]))
 }
 
+/** A rule for one length, without rules about parts. */
+export function ruleForLength(length: number, ...schemes: VatScheme[]): VatRule {
+  return byLength({ [length]: { parts: [], schemes } })
+}
+
+/** A rule for one length whose first digit is not 0. */
+export function nonzeroStart(length: number, ...schemes: VatScheme[]): VatRule {
+  return byLength({ [length]: { parts: [NO_LEADING_ZERO], schemes } })
+}
+
 export function partRule(
   label: string,
   [start, end]: readonly [start: number, end: number],
@@ -85,6 +95,9 @@ export function accepts(scheme: VatScheme, values: Uint8Array): boolean {
 
 export const NO_LEADING_ZERO = partRule('number', [0, 1], 'bad_component', '1 to 9', (values) => values[0] !== 0)
 
+/** Name of the most frequent scheme in facts. */
+export const MODULUS_11 = 'modulus 11'
+
 /** The digit that completes the sum to a multiple of eleven; `ten` is the digit written for 10. */
 export function modulus11(name: string, weights: readonly number[], ten: number = NONE): VatScheme {
   return checkCharacter(name, weights.length, (values) => {
@@ -108,3 +121,14 @@ export function modulus11Twice(name: string, first: readonly number[], second: r
     return digit < 10 ? digit : (weightedSum(values, second) % 11) % 10
   })
 }
+
+export const luhn = (start: number): VatScheme => checkCharacter('Luhn', start, (values) => complement10(luhnSum(values, 0, start)))
+
+/** The digit that completes a weighted sum to a multiple of ten. */
+export function modulus10(weights: readonly number[]): VatScheme {
+  return checkCharacter('modulus 10', weights.length, (values) => complement10(weightedSum(values, weights)))
+}
+
+/** ISO 7064:2003, MOD 11,10. */
+export const isoModulus11_10 = (start: number): VatScheme =>
+  checkCharacter('ISO 7064 MOD 11,10', start, (values) => mod11_10(values, 0, start))

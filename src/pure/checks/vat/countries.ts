@@ -1,5 +1,34 @@
-import type { VatRule } from './calculations.ts'
-import { VAT_RULES } from './rules.ts'
+import {
+  MODULUS_11,
+  modulus11,
+  modulus11Remainder,
+  nonzeroStart,
+  ruleForLength,
+  type VatRule,
+  modulus10,
+  isoModulus11_10,
+} from './calculations.ts'
+import {
+  BULGARIA,
+  CZECHIA,
+  LATVIA,
+  ROMANIA,
+  SLOVAKIA,
+  AUSTRIA,
+  BELGIUM,
+  CYPRUS,
+  FRANCE,
+  IRELAND,
+  ITALY,
+  LITHUANIA,
+  LUXEMBOURG,
+  MALTA,
+  NETHERLANDS,
+  SLOVENIA,
+  SPAIN,
+  SWEDEN,
+  UNITED_KINGDOM,
+} from './special-rules.ts'
 
 const PERSON = 'natural person'
 const LEGAL = 'legal entity'
@@ -118,7 +147,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: 'U and 8 digits',
     tax_name: 'Umsatzsteuer (USt)',
     number_name: 'Umsatzsteuer-Identifikationsnummer (UID)',
-    rule: VAT_RULES.AT,
+    rule: AUSTRIA,
   },
   BE: {
     name: 'Belgium',
@@ -127,7 +156,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'btw / TVA / MwSt',
     number_name: 'btw-nummer / numéro de TVA',
     print: 'BE ####.###.###',
-    rule: VAT_RULES.BE,
+    rule: BELGIUM,
   },
   BG: {
     name: 'Bulgaria',
@@ -135,7 +164,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 10 digits',
     tax_name: 'ДДС (DDS)',
     number_name: 'Идентификационен номер по ДДС',
-    rule: VAT_RULES.BG,
+    rule: BULGARIA,
     holderKind: (number, scheme) => (number.length === 9 ? LEGAL : scheme.endsWith('other') ? 'other registrant' : PERSON),
   },
   CH: {
@@ -148,7 +177,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     number_name: 'MWST-Nummer / numéro TVA / numero IVA (UID)',
     print: 'CHE-###.###.###',
     suffixes: ['MWST', 'TVA', 'IVA', 'TPV'],
-    rule: VAT_RULES.CH,
+    // Swiss UID register, technical description.
+    rule: ruleForLength(9, modulus11(MODULUS_11, [5, 4, 3, 2, 7, 6, 5, 4])),
   },
   CY: {
     name: 'Cyprus',
@@ -156,7 +186,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits and a letter',
     tax_name: 'ΦΠΑ (FPA)',
     number_name: 'Αριθμός Εγγραφής ΦΠΑ',
-    rule: VAT_RULES.CY,
+    rule: CYPRUS,
   },
   CZ: {
     name: 'Czechia',
@@ -164,7 +194,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8, 9 or 10 digits',
     tax_name: 'DPH',
     number_name: 'daňové identifikační číslo (DIČ)',
-    rule: VAT_RULES.CZ,
+    rule: CZECHIA,
     holderKind: (number) => (number.length === 8 ? LEGAL : PERSON),
   },
   DE: {
@@ -173,7 +203,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits, the first not 0',
     tax_name: 'Umsatzsteuer (USt)',
     number_name: 'Umsatzsteuer-Identifikationsnummer (USt-IdNr.)',
-    rule: VAT_RULES.DE,
+    // ISO 7064:2003, MOD 11,10.
+    rule: nonzeroStart(9, isoModulus11_10(8)),
   },
   DK: {
     name: 'Denmark',
@@ -182,7 +213,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'moms',
     number_name: 'momsnummer (SE-nr. or CVR-nr.)',
     print: 'DK ## ## ## ##',
-    rule: VAT_RULES.DK,
+    // BMF.
+    rule: nonzeroStart(8, modulus11(MODULUS_11, [2, 7, 6, 5, 4, 3, 2])),
   },
   EE: {
     name: 'Estonia',
@@ -190,7 +222,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits',
     tax_name: 'käibemaks (KM)',
     number_name: 'käibemaksukohustuslase number (KMKR)',
-    rule: VAT_RULES.EE,
+    // BMF.
+    rule: ruleForLength(9, modulus10([3, 7, 1, 3, 7, 1, 3, 7])),
   },
   EL: {
     name: 'Greece',
@@ -199,7 +232,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits',
     tax_name: 'ΦΠΑ (FPA)',
     number_name: 'Αριθμός Φορολογικού Μητρώου (ΑΦΜ)',
-    rule: VAT_RULES.EL,
+    // BMF.
+    rule: ruleForLength(9, modulus11Remainder(MODULUS_11, [256, 128, 64, 32, 16, 8, 4, 2], 0)),
   },
   ES: {
     name: 'Spain',
@@ -207,7 +241,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 characters, a letter first, last or both',
     tax_name: 'IVA',
     number_name: 'número de identificación fiscal (NIF)',
-    rule: VAT_RULES.ES,
+    rule: SPAIN,
     holderKind: (number) => SPANISH_KINDS[number.charAt(0)] ?? 'natural person (DNI)',
   },
   FI: {
@@ -216,7 +250,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits',
     tax_name: 'arvonlisävero (ALV)',
     number_name: 'arvonlisäveronumero (ALV-numero)',
-    rule: VAT_RULES.FI,
+    // BMF.
+    rule: ruleForLength(8, modulus11(MODULUS_11, [7, 9, 10, 5, 8, 4, 2])),
   },
   FR: {
     name: 'France',
@@ -225,7 +260,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'TVA',
     number_name: 'numéro de TVA intracommunautaire',
     print: 'FR ## ### ### ###',
-    rule: VAT_RULES.FR,
+    rule: FRANCE,
     holderKind: (number) => (number.slice(2, 5) === '000' ? 'registered in Monaco' : null),
   },
   GB: {
@@ -235,7 +270,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 12 digits, or GD or HA and 3 digits',
     tax_name: 'VAT',
     number_name: 'VAT registration number',
-    rule: VAT_RULES.GB,
+    rule: UNITED_KINGDOM,
     holderKind: britishHolder,
   },
   HR: {
@@ -244,7 +279,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '11 digits',
     tax_name: 'PDV',
     number_name: 'PDV identifikacijski broj (OIB)',
-    rule: VAT_RULES.HR,
+    // ISO 7064:2003, MOD 11,10.
+    rule: ruleForLength(11, isoModulus11_10(10)),
   },
   HU: {
     name: 'Hungary',
@@ -252,7 +288,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits',
     tax_name: 'áfa',
     number_name: 'közösségi adószám',
-    rule: VAT_RULES.HU,
+    // BMF.
+    rule: ruleForLength(8, modulus10([9, 7, 3, 1, 9, 7, 3])),
   },
   IE: {
     name: 'Ireland',
@@ -260,7 +297,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '7 digits and 1 or 2 letters, or the old form 9S99999L',
     tax_name: 'VAT (CBL)',
     number_name: 'VAT registration number',
-    rule: VAT_RULES.IE,
+    rule: IRELAND,
   },
   IT: {
     name: 'Italy',
@@ -268,7 +305,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '11 digits',
     tax_name: 'IVA',
     number_name: 'partita IVA',
-    rule: VAT_RULES.IT,
+    rule: ITALY,
   },
   LT: {
     name: 'Lithuania',
@@ -276,7 +313,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 12 digits',
     tax_name: 'PVM',
     number_name: 'PVM mokėtojo kodas',
-    rule: VAT_RULES.LT,
+    rule: LITHUANIA,
     holderKind: (number) => (number.length === 9 ? LEGAL : 'natural person or temporary registration'),
   },
   LU: {
@@ -285,7 +322,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits',
     tax_name: 'TVA',
     number_name: "numéro d'identification TVA",
-    rule: VAT_RULES.LU,
+    rule: LUXEMBOURG,
   },
   LV: {
     name: 'Latvia',
@@ -293,7 +330,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '11 digits',
     tax_name: 'PVN',
     number_name: 'PVN reģistrācijas numurs',
-    rule: VAT_RULES.LV,
+    rule: LATVIA,
     holderKind: (number) => (number.charAt(0) > '3' ? LEGAL : PERSON),
   },
   MT: {
@@ -302,7 +339,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits, the first not 0',
     tax_name: 'VAT (TVM)',
     number_name: 'VAT registration number',
-    rule: VAT_RULES.MT,
+    rule: MALTA,
   },
   NL: {
     name: 'Netherlands',
@@ -310,7 +347,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 digits, B and 2 digits',
     tax_name: 'btw',
     number_name: 'btw-identificatienummer',
-    rule: VAT_RULES.NL,
+    rule: NETHERLANDS,
     holderKind: dutchHolder,
   },
   NO: {
@@ -322,7 +359,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     number_name: 'organisasjonsnummer med MVA',
     print: 'NO ### ### ###',
     suffixes: ['MVA'],
-    rule: VAT_RULES.NO,
+    // Brønnøysundregistrene; OECD tax identification number sheet.
+    rule: ruleForLength(9, modulus11(MODULUS_11, [3, 2, 7, 6, 5, 4, 3, 2])),
   },
   PL: {
     name: 'Poland',
@@ -330,7 +368,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '10 digits',
     tax_name: 'VAT',
     number_name: 'numer identyfikacji podatkowej (NIP)',
-    rule: VAT_RULES.PL,
+    // OECD tax identification number sheet.
+    rule: ruleForLength(10, modulus11Remainder(MODULUS_11, [6, 5, 7, 2, 3, 4, 5, 6, 7])),
   },
   PT: {
     name: 'Portugal',
@@ -339,7 +378,8 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     tax_name: 'IVA',
     number_name: 'número de identificação fiscal (NIF)',
     print: 'PT ### ### ###',
-    rule: VAT_RULES.PT,
+    // OECD tax identification number sheet.
+    rule: nonzeroStart(9, modulus11(MODULUS_11, [9, 8, 7, 6, 5, 4, 3, 2], 0)),
     holderKind: (number) => PORTUGUESE_KINDS.find(([start]) => number.startsWith(start))?.[1] ?? null,
   },
   RO: {
@@ -348,7 +388,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '2 to 10 digits, or the 13 of a personal code',
     tax_name: 'TVA',
     number_name: 'cod de înregistrare în scopuri de TVA (CIF)',
-    rule: VAT_RULES.RO,
+    rule: ROMANIA,
     holderKind: (number) => (number.length === 13 ? PERSON : null),
   },
   SE: {
@@ -357,7 +397,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '12 digits, the last two 01 or more',
     tax_name: 'moms',
     number_name: 'momsregistreringsnummer',
-    rule: VAT_RULES.SE,
+    rule: SWEDEN,
     // The third digit of a person's number is below 2, since a month follows; all others have a higher one.
     holderKind: (number) => (number.charAt(2) < '2' ? 'natural person, sole trader' : (SWEDISH_KINDS[number.charAt(0)] ?? null)),
   },
@@ -367,7 +407,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '8 digits, the first not 0',
     tax_name: 'DDV',
     number_name: 'identifikacijska številka za DDV',
-    rule: VAT_RULES.SI,
+    rule: SLOVENIA,
   },
   SK: {
     name: 'Slovakia',
@@ -375,7 +415,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '10 digits',
     tax_name: 'DPH',
     number_name: 'identifikačné číslo pre DPH (IČ DPH)',
-    rule: VAT_RULES.SK,
+    rule: SLOVAKIA,
     holderKind: (number) => (/^..[234789]/.test(number) ? null : PERSON),
   },
   XI: {
@@ -386,7 +426,7 @@ export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
     structure: '9 or 12 digits, or GD or HA and 3 digits',
     tax_name: 'VAT',
     number_name: 'VAT registration number',
-    rule: VAT_RULES.GB,
+    rule: UNITED_KINGDOM,
     holderKind: britishHolder,
   },
 }

@@ -1,44 +1,26 @@
-import { complement10, inRange97, luhnSum, remainder97, weightedSum, mod11_10 } from '../check-digits.ts'
+import { inRange97, luhnSum, remainder97, weightedSum } from '../check-digits.ts'
 import {
   byLength,
   checkCharacter,
   decimal,
   foundCheck,
-  modulus11,
+  MODULUS_11,
   modulus11Remainder,
   modulus11Twice,
   NO_LEADING_ZERO,
   NONE,
-  partRule,
+  nonzeroStart,
+  ruleForLength,
   valueAt,
   type VatLengthRule,
   type VatRule,
   type VatScheme,
+  partRule,
+  type VatPartRule,
+  accepts,
+  modulus11,
+  luhn,
 } from './calculations.ts'
-import { BIRTH_NUMBER_RULES } from './birth-number-rules.ts'
-
-/** A rule for one length, without rules about parts. */
-function ruleForLength(length: number, ...schemes: VatScheme[]): VatRule {
-  return byLength({ [length]: { parts: [], schemes } })
-}
-
-/** A rule for one length whose first digit is not 0. */
-function nonzeroStart(length: number, ...schemes: VatScheme[]): VatRule {
-  return byLength({ [length]: { parts: [NO_LEADING_ZERO], schemes } })
-}
-
-/** Name of the most frequent scheme in facts. */
-const MODULUS_11 = 'modulus 11'
-
-const luhn = (start: number): VatScheme => checkCharacter('Luhn', start, (values) => complement10(luhnSum(values, 0, start)))
-
-/** The digit that completes a weighted sum to a multiple of ten. */
-function modulus10(weights: readonly number[]): VatScheme {
-  return checkCharacter('modulus 10', weights.length, (values) => complement10(weightedSum(values, weights)))
-}
-
-/** ISO 7064:2003, MOD 11,10. */
-const isoModulus11_10 = (start: number): VatScheme => checkCharacter('ISO 7064 MOD 11,10', start, (values) => mod11_10(values, 0, start))
 
 /** A scheme with two check digits. */
 function checkPair(name: string, start: number, expected: (values: Uint8Array) => number): VatScheme {
@@ -55,7 +37,7 @@ function checkPair(name: string, start: number, expected: (values: Uint8Array) =
 const BELGIAN = checkPair('modulus 97', 8, (values) => 97 - (decimal(values, 0, 8) % 97))
 
 /** The first digit is 0, or 1 since 2023. */
-const BELGIUM = byLength({
+export const BELGIUM = byLength({
   10: {
     parts: [partRule('number', [0, 1], 'bad_prefix', '0 or 1', (values) => valueAt(values, 0) < 2)],
     schemes: [BELGIAN],
@@ -71,7 +53,7 @@ const DUTCH_NEW: VatScheme = {
 }
 
 /** Nine digits of a RSIN or BSN with modulus 11, then B and a count from 01; or the calculation of 2020. */
-const NETHERLANDS = byLength({
+export const NETHERLANDS = byLength({
   12: {
     parts: [partRule('suffix', [10, 12], 'bad_component', '01 to 99', (values) => decimal(values, 10, 12) > 0)],
     schemes: [modulus11Remainder('modulus 11', [9, 8, 7, 6, 5, 4, 3, 2]), DUTCH_NEW],
@@ -101,7 +83,7 @@ const AUTHORITY = partRule('number', [2, 5], 'bad_component', '000 to 499 after 
 )
 
 /** Nine digits, three more for a branch; no checksum for authorities. */
-const UNITED_KINGDOM = byLength({ 5: { parts: [AUTHORITY], schemes: [] }, 9: STANDARD, 12: STANDARD })
+export const UNITED_KINGDOM = byLength({ 5: { parts: [AUTHORITY], schemes: [] }, 9: STANDARD, 12: STANDARD })
 
 /** Values 0–33 of the characters of a French key, which has no I and no O. */
 function keyValue(value: number): number {
@@ -127,7 +109,7 @@ const FRENCH_LETTERS: VatScheme = {
 /** Numbers of Monaco have 000 in the place where a SIREN begins, and are none. */
 const isMonegasque = (values: Uint8Array) => decimal(values, 2, 5) === 0
 
-const FRANCE = byLength({
+export const FRANCE = byLength({
   11: {
     parts: [
       partRule('key', [0, 2], 'bad_component', 'no I and no O', (values) =>
@@ -146,13 +128,13 @@ const FRANCE = byLength({
   },
 })
 
-const LUXEMBOURG = ruleForLength(
+export const LUXEMBOURG = ruleForLength(
   8,
   checkPair('modulus 89', 6, (values) => decimal(values, 0, 6) % 89),
 )
 
 /** 37 less the remainder: 01 to 37. */
-const MALTA = byLength({
+export const MALTA = byLength({
   8: {
     parts: [NO_LEADING_ZERO],
     schemes: [checkPair('modulus 37', 6, (values) => 37 - (weightedSum(values, [3, 4, 6, 7, 8, 9]) % 37))],
@@ -213,7 +195,7 @@ const SPANISH_LAST = partRule('check', [8, 9], 'bad_structure', 'a letter for pe
   return isEntity(valueAt(values, 0)) ? last < 10 || isCifLetter(last) : last >= 10
 })
 
-const SPAIN = byLength({ 9: { parts: [SPANISH_KIND, SPANISH_LAST], schemes: [SPANISH_PERSON, SPANISH_ENTITY] } })
+export const SPAIN = byLength({ 9: { parts: [SPANISH_KIND, SPANISH_LAST], schemes: [SPANISH_PERSON, SPANISH_ENTITY] } })
 
 /** Tests for a check character of the unusual kind (letter or digit) for the kind of entity. */
 export function isUnusualSpanish(values: Uint8Array): boolean {
@@ -248,7 +230,7 @@ const IRISH_LAST = partRule('check', [7, 8], 'bad_structure', 'a letter A to W',
 
 const IRISH_SECOND = partRule('check', [8, 9], 'bad_structure', 'a letter A to W', (values) => isIrish(valueAt(values, 8)))
 
-const IRELAND: VatRule = byLength({
+export const IRELAND: VatRule = byLength({
   8: { parts: [IRISH_LAST], schemes: [irish(8), IRISH_OLD] },
   9: { parts: [IRISH_LAST, IRISH_SECOND], schemes: [irish(9)] },
 })
@@ -262,7 +244,7 @@ const CYPRIOT = checkCharacter('modulus 26', 8, (values) => {
   return 10 + (sum % 26)
 })
 
-const CYPRUS = byLength({
+export const CYPRUS = byLength({
   9: {
     parts: [
       { label: 'number', start: 0, end: 2, code: 'bad_prefix', expected: 'not 12', isValid: (values) => decimal(values, 0, 2) !== 12 },
@@ -272,7 +254,7 @@ const CYPRUS = byLength({
 })
 
 /** U, then seven digits whose second, fourth and sixth are doubled; 4 is added to the sum. */
-const AUSTRIA = ruleForLength(
+export const AUSTRIA = ruleForLength(
   9,
   checkCharacter('modulus 10', 8, (values) => (10 - ((luhnSum(values, 1, 8, false) + 4) % 10)) % 10),
 )
@@ -284,10 +266,10 @@ const PROVINCE = partRule('province', [7, 10], 'bad_component', '001 to 100, 120
 })
 
 /** Seven digits of the taxpayer, the province, Luhn's digit. */
-const ITALY = byLength({ 11: { parts: [PROVINCE], schemes: [luhn(10)], body: [0, 7] } })
+export const ITALY = byLength({ 11: { parts: [PROVINCE], schemes: [luhn(10)], body: [0, 7] } })
 
 /** The organisation number, and which of its registrations this is: 01, seldom more. */
-const SWEDEN = byLength({
+export const SWEDEN = byLength({
   12: {
     parts: [partRule('registration', [10, 12], 'bad_component', '01, seldom more', (values) => decimal(values, 10, 12) > 0)],
     schemes: [luhn(9)],
@@ -296,7 +278,7 @@ const SWEDEN = byLength({
 })
 
 /** Eleven minus the remainder: 10 is written 0, and 11 never issued. */
-const SLOVENIA = nonzeroStart(
+export const SLOVENIA = nonzeroStart(
   8,
   checkCharacter(MODULUS_11, 7, (values) => {
     const rest = weightedSum(values, [8, 7, 6, 5, 4, 3, 2]) % 11
@@ -308,7 +290,7 @@ const ONE_TO_NINE = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2]
 const THREE_ON = [3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4]
 
 /** Nine digits for legal persons, twelve for temporarily registered ones; the digit before the check digit is 1. */
-const LITHUANIA: VatRule = byLength(
+export const LITHUANIA: VatRule = byLength(
   Object.fromEntries(
     [9, 12].map((length) => [
       length,
@@ -323,43 +305,173 @@ const LITHUANIA: VatRule = byLength(
   ),
 )
 
-/** Rule of each country by the code in `VAT_COUNTRY_ROWS`; Northern Ireland has that of GB. */
-export const VAT_RULES = {
-  ...BIRTH_NUMBER_RULES,
-  AT: AUSTRIA,
-  BE: BELGIUM,
-  // Swiss UID register, technical description.
-  CH: ruleForLength(9, modulus11(MODULUS_11, [5, 4, 3, 2, 7, 6, 5, 4])),
-  CY: CYPRUS,
-  // ISO 7064:2003, MOD 11,10.
-  DE: nonzeroStart(9, isoModulus11_10(8)),
-  // BMF.
-  DK: nonzeroStart(8, modulus11(MODULUS_11, [2, 7, 6, 5, 4, 3, 2])),
-  // BMF.
-  EE: ruleForLength(9, modulus10([3, 7, 1, 3, 7, 1, 3, 7])),
-  // BMF.
-  EL: ruleForLength(9, modulus11Remainder(MODULUS_11, [256, 128, 64, 32, 16, 8, 4, 2], 0)),
-  ES: SPAIN,
-  // BMF.
-  FI: ruleForLength(8, modulus11(MODULUS_11, [7, 9, 10, 5, 8, 4, 2])),
-  FR: FRANCE,
-  GB: UNITED_KINGDOM,
-  // ISO 7064:2003, MOD 11,10.
-  HR: ruleForLength(11, isoModulus11_10(10)),
-  // BMF.
-  HU: ruleForLength(8, modulus10([9, 7, 3, 1, 9, 7, 3])),
-  IE: IRELAND,
-  IT: ITALY,
-  LT: LITHUANIA,
-  LU: LUXEMBOURG,
-  MT: MALTA,
-  NL: NETHERLANDS,
-  // Brønnøysundregistrene; OECD tax identification number sheet.
-  NO: ruleForLength(9, modulus11(MODULUS_11, [3, 2, 7, 6, 5, 4, 3, 2])),
-  // OECD tax identification number sheet.
-  PL: ruleForLength(10, modulus11Remainder(MODULUS_11, [6, 5, 7, 2, 3, 4, 5, 6, 7])),
-  // OECD tax identification number sheet.
-  PT: nonzeroStart(9, modulus11(MODULUS_11, [9, 8, 7, 6, 5, 4, 3, 2], 0)),
-  SE: SWEDEN,
-  SI: SLOVENIA,
-} satisfies Record<string, VatRule>
+/**
+ * Countries in which a natural person's own number, with a date of birth inside, is also the VAT number. Sources: Czech act 133/2000
+ * Coll. on birth numbers and the description of check digits by the Austrian finance ministry (CZ, SK), ESGRAON on the EGN (BG),
+ * Romanian tax code procedures on CIF and CNP (RO), Latvian State Revenue Service on PVN numbers (LV). No date is compared with today.
+ */
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function isDate(year: number, month: number, day: number): boolean {
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  return day >= 1 && day <= (month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0))
+}
+
+const birth = (start: number, isValid: (values: Uint8Array) => boolean): VatPartRule => ({
+  label: 'birth_date',
+  start,
+  end: start + 6,
+  code: 'bad_date',
+  expected: 'a date of birth',
+  isValid,
+})
+
+/** Birth numbers: women have 50 added to the month, and 20 more, for either sex, when a day's numbers ran out. */
+function birthMonth(values: Uint8Array): number {
+  const month = decimal(values, 2, 4)
+  const either = month > 50 ? month - 50 : month
+  return either > 20 ? either - 20 : either
+}
+
+/** Ten digits were given from 1954 on, nine before. */
+function birthYear(values: Uint8Array, length: number): number {
+  const year = decimal(values, 0, 2)
+  if (length === 10) return year < 54 ? 2000 + year : 1900 + year
+  return year < 54 ? 1900 + year : 1800 + year
+}
+
+function isBirthNumber(values: Uint8Array, length: number): boolean {
+  const year = birthYear(values, length)
+  return isDate(year, birthMonth(values), decimal(values, 4, 6)) && (length === 10 || year >= 1880)
+}
+
+const isSpecial = (values: Uint8Array) => valueAt(values, 0) === 6
+
+const CZECH_COMPANY = checkCharacter('modulus 11', 7, (values) => {
+  const rest = weightedSum(values, [8, 7, 6, 5, 4, 3, 2]) % 11
+  return rest === 0 ? 1 : (11 - rest) % 10
+})
+
+/** Persons without a birth number: 6, seven digits, and a digit that is two less than their sum modulo 11. */
+const CZECH_SPECIAL: VatScheme = {
+  ...checkCharacter('modulus 11, special', 8, (values) => ((weightedSum(values, [8, 7, 6, 5, 4, 3, 2], 1) % 11) + 8) % 10),
+  appliesTo: isSpecial,
+}
+
+/** A remainder of 10 was written 0 until 1985; later such numbers were passed over. */
+const CZECH_PERSON = checkCharacter('modulus 11, birth number', 9, (values) => {
+  const rest = decimal(values, 0, 9) % 11
+  return rest < 10 ? rest : birthYear(values, 10) < 1985 ? 0 : NONE
+})
+
+export const CZECHIA = byLength({
+  8: { parts: [{ ...NO_LEADING_ZERO, expected: '0 to 8', isValid: (values) => valueAt(values, 0) !== 9 }], schemes: [CZECH_COMPANY] },
+  9: { parts: [birth(0, (values) => isSpecial(values) || isBirthNumber(values, 9))], schemes: [CZECH_SPECIAL] },
+  10: { parts: [birth(0, (values) => isBirthNumber(values, 10))], schemes: [CZECH_PERSON] },
+})
+
+/** The third digit identifies companies; birth numbers, which are divisible by eleven too, have other digits there. */
+export const SLOVAKIA = byLength({
+  10: {
+    parts: [
+      NO_LEADING_ZERO,
+      partRule(
+        'kind',
+        [2, 3],
+        'bad_component',
+        '2, 3, 4, 7, 8 or 9',
+        (values) => [2, 3, 4, 7, 8, 9].includes(valueAt(values, 2)) || isBirthNumber(values, 10),
+      ),
+    ],
+    schemes: [
+      checkCharacter('divisible by 11', 9, (values) => {
+        const digit = decimal(values, 0, 9) % 11
+        return digit === 10 ? NONE : digit
+      }),
+    ],
+  },
+})
+
+/** Months 21 to 32 are of the nineteenth century, 41 to 52 of the twenty-first. */
+function isBulgarianDate(values: Uint8Array): boolean {
+  const month = decimal(values, 2, 4)
+  const century = month > 40 ? 2000 : month > 20 ? 1800 : 1900
+  return isDate(century + decimal(values, 0, 2), month > 40 ? month - 40 : month > 20 ? month - 20 : month, decimal(values, 4, 6))
+}
+
+const EGN = modulus11Remainder('modulus 11, EGN', [2, 4, 8, 5, 10, 9, 7, 3, 6], 0)
+const BULGARIAN_PERSON: VatScheme = { ...EGN, accepts: (values) => accepts(EGN, values) && isBulgarianDate(values) }
+
+const BULGARIAN_FOREIGNER = checkCharacter(
+  'modulus 10, foreigner',
+  9,
+  (values) => weightedSum(values, [21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10,
+)
+
+const BULGARIAN_OTHER = modulus11('modulus 11, other', [4, 3, 2, 7, 6, 5, 4, 3, 2])
+
+export const BULGARIA = byLength({
+  9: { parts: [], schemes: [modulus11Twice('modulus 11', [1, 2, 3, 4, 5, 6, 7, 8], [3, 4, 5, 6, 7, 8, 9, 10])] },
+  10: { parts: [], schemes: [BULGARIAN_PERSON, BULGARIAN_FOREIGNER, BULGARIAN_OTHER] },
+})
+
+const ROMANIAN_WEIGHTS = [7, 5, 3, 2, 1, 7, 5, 3, 2]
+
+/** Two to ten digits; the weights are read from the right, so that no zeros need be put in front. */
+function romanian(length: number): VatLengthRule {
+  const weights = ROMANIAN_WEIGHTS.slice(10 - length)
+  const scheme = checkCharacter('modulus 11', length - 1, (values) => ((weightedSum(values, weights) * 10) % 11) % 10)
+  return { parts: [NO_LEADING_ZERO], schemes: [scheme] }
+}
+
+const CENTURIES = [1900, 1900, 1900, 1800, 1800, 2000, 2000, 1900, 1900, 1900]
+
+/** Personal codes of 13 digits: sex and century, date, county, serial, check digit; the century of foreigners is unknown. */
+function isRomanianDate(values: Uint8Array): boolean {
+  const year = (CENTURIES[valueAt(values, 0)] ?? 1900) + decimal(values, 1, 3)
+  const [month, day] = [decimal(values, 3, 5), decimal(values, 5, 7)]
+  return isDate(year, month, day) || (valueAt(values, 0) > 6 && isDate(year + 100, month, day))
+}
+
+export const ROMANIA = byLength({
+  ...Object.fromEntries([2, 3, 4, 5, 6, 7, 8, 9, 10].map((length) => [length, romanian(length)])),
+  13: {
+    parts: [NO_LEADING_ZERO, birth(1, isRomanianDate)],
+    schemes: [modulus11Remainder('modulus 11, CNP', [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9], 1)],
+  },
+})
+
+const isLatvianCompany = (values: Uint8Array) => valueAt(values, 0) > 3
+/**
+ * Personal codes since July 2017 hold no date: 3, a digit from 2 to 9, and nine random digits (Physical Persons Register Law, section 10).
+ * No check digit is documented for them.
+ */
+const isUndated = (values: Uint8Array) => valueAt(values, 0) === 3 && valueAt(values, 1) >= 2
+
+/** The seventh digit counts centuries from 1800. */
+function isLatvianDate(values: Uint8Array): boolean {
+  return (
+    valueAt(values, 6) <= 2 && isDate(1800 + 100 * valueAt(values, 6) + decimal(values, 4, 6), decimal(values, 2, 4), decimal(values, 0, 2))
+  )
+}
+
+const LATVIAN_COMPANY: VatScheme = {
+  ...checkCharacter('modulus 11', 10, (values) => {
+    const digit = (3 + 11 * 50 - weightedSum(values, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6])) % 11
+    return digit === 10 ? NONE : digit
+  }),
+  appliesTo: isLatvianCompany,
+}
+
+const LATVIAN_PERSON: VatScheme = {
+  ...checkCharacter('modulus 11, personal code', 10, (values) => ((1 + weightedSum(values, [10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11) % 10),
+  appliesTo: (values) => !isLatvianCompany(values) && !isUndated(values),
+}
+
+export const LATVIA = byLength({
+  11: {
+    parts: [birth(0, (values) => isLatvianCompany(values) || isUndated(values) || isLatvianDate(values))],
+    schemes: [LATVIAN_COMPANY, LATVIAN_PERSON],
+  },
+})
