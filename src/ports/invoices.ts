@@ -118,9 +118,11 @@ export const STATEMENT_OUTCOMES = [
   'payment_under_way',
   'entry_used',
 ] as const
+export type StatementOutcome = (typeof STATEMENT_OUTCOMES)[number]
 
 /** Why an entry of such a statement that names a reference counts for no invoice. */
 export const STATEMENT_UNMATCHED = ['no_invoice', 'several_invoices', 'other_account', 'not_booked'] as const
+export type StatementUnmatched = (typeof STATEMENT_UNMATCHED)[number]
 
 /** Verdict on a bank statement about its invoice; reconciliation considers all entries together. */
 export const BANK_VERDICTS = ['SETTLED', 'PARTIAL', 'OVER', 'DUPLICATE_PAYMENT', 'RETURNED', 'OTHER_CURRENCY', 'UNCLEAR'] as const

@@ -103,6 +103,8 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/invoices/bank-rail.ts': {
     found: 'here',
     candidates: 'RAIL_LIMITS.upload_references',
+    matched: 'one run of the command line',
+    places: 'one run of the command line',
   },
   'service/datasets/dataset-service.ts': { texts: 'datasetLimits.cached_texts', outdated: 'DATASET_IDS' },
   'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },

@@ -10,7 +10,7 @@ import { creditorReferencesIn, readCreditorReference, creditorReference } from '
 import { runs, SEED } from '../support/counts.ts'
 import { IBAN, statementOf, type Booking } from '../support/invoice-statements.ts'
 import { invoicesInMemory } from '../support/invoices-memory.ts'
-import { bankInvoices, BankRail, type RailResult } from '../../src/cli/invoice-reconcile.ts'
+import { bankInvoices, BankRail, type RailResult } from '../../src/service/invoices/bank-rail.ts'
 import { specimen } from '../../src/service/invoices/invoice-service.ts'
 
 const ID = 'inv_0123456789abcdefghjkmnpqrs'
