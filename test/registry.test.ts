@@ -109,7 +109,7 @@ test('checks of one value, and only they, can be items of a batch', () => {
     const fields = schemasOf(tool).input['properties'] as Record<string, JsonSchema>
     if (field === undefined) return [ITEM_TOOL_IDS.includes(tool.id) && 'batch_field is missing']
     return [
-      !ITEM_TOOL_IDS.includes(tool.id) && 'it is not among the permitted items',
+      !ITEM_TOOL_IDS.includes(tool.id) && 'its id is not in ITEM_TOOL_IDS (test/support/tool-ids.ts), so it has no batch_field',
       fields[field]?.['type'] !== 'string' && 'batch_field names no text of the input',
       tool.sources.length > 0 && 'an item has no sources',
     ]
