@@ -18,6 +18,7 @@ import { call, read, signed, TOOL, v2 } from '../support/paying-calls.ts'
 import { startLiveWorld, startWorld } from '../support/paying-world.ts'
 import { fundedPayer, signTerms, termsOf, type Signed } from '../support/paying.ts'
 import { startService } from '../support/service.ts'
+import { sqliteDriver } from '../support/store-drivers.ts'
 
 const CLIENT = '203.0.113.77'
 const CLIENT_V6 = '2001:db8:77aa:1::5'
@@ -270,35 +271,18 @@ async function tablesOfServer(url: string): Promise<Map<string, Buffer>> {
 }
 
 test('the migration deletes tasks that an earlier release stored in clear text, and overwrites them in the file', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'assay-tasks-'))
-  const path = join(folder, 'assay.sqlite')
+  const driver = await sqliteDriver()
   try {
-    await (await openStore(path)).close()
-    const database = new DatabaseSync(path)
-    database.exec(
-      'drop table call_count; drop table dataset_active; drop table dataset_feed; drop table dataset_snapshot; delete from migration where number >= 15; drop index payment_network',
-    )
-    database.exec('drop table invoice_sweep; drop table invoice_forward; drop index invoice_deposit_address')
-    database.exec('alter table invoice drop column deposit_address')
-    database.exec(
-      'drop table stored_answer; drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring; drop index invoice_signed_list',
-    )
-    database.exec('alter table invoice drop column expiry_noted; alter table policy drop column underwriter_attestation')
-    database.exec('drop table channel')
-    database.exec('drop index invoice_bank_reference; drop index invoice_bank_entry')
-    for (const column of ['bank_reference', 'bank_entry', 'bank_paid_ms', 'bank_payment'])
-      database.exec(`alter table invoice drop column ${column}`)
-    for (const column of ['network_hash', 'identifier_hash', 'deposit_call', 'cumulative_minor', 'asset'])
-      database.exec(`alter table payment drop column ${column}`)
+    const old = await driver.fresh()
+    await old.createSchema(14)
     const body = 'CANARY '.repeat(3_000)
-    database.prepare("insert into a2a_task values ('old', 'c', 1, 0, ?, 1)").run(body)
-    database.close()
-    assertHolds(await readFile(path), true)
-    const store = await openStore(path)
+    await old.sql(`insert into a2a_task values ('old', 'c', 1, 0, '${body}', 1)`)
+    assertHolds(await readFile(old.target), true)
+    const store = await openStore(old.target)
     await store.close()
-    assertHolds(await readFile(path), false)
+    assertHolds(await readFile(old.target), false)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await driver.stop()
   }
 })
 
