@@ -11,7 +11,17 @@ import {
 } from '../kit/expect.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
-import { PROFILES, TRANSPORTS, registryCursor, type Registry, type UcpView, ucpSpec, isCapability, type UcpEntity } from './view.ts'
+import {
+  PROFILES,
+  TRANSPORTS,
+  registryCursor,
+  type Registry,
+  type UcpVersion,
+  type UcpView,
+  ucpSpec,
+  isCapability,
+  type UcpEntity,
+} from './view.ts'
 import { describeHttpsFault, classifyPrivateHost, readUrl, describeUriFault } from '../kit/url.ts'
 
 const REGISTRIES: readonly Registry[] = ['services', 'capabilities', 'payment_handlers']
@@ -414,16 +424,17 @@ const SINCE_08 = [
 ]
 
 const ALL_04: ReadonlySet<string> = new Set([...FIRST, ...SINCE_04])
-const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
+const BY_VERSION: Readonly<Record<UcpVersion, ReadonlySet<string>>> = {
   '2026-01-11': new Set(FIRST),
   '2026-01-23': new Set(FIRST),
   '2026-04-08': ALL_04,
   '2026-08-25': new Set([...ALL_04, ...SINCE_08]),
 }
+const KNOWN = new Map(Object.entries(BY_VERSION))
 
 /** Returns whether a name is in the reserved namespace and not used by that version. */
 function isUnknownReserved(name: string, version: string): boolean {
-  return /^dev\.ucp(?:\.|$)/.test(name) && KNOWN[version]?.has(name) === false
+  return /^dev\.ucp(?:\.|$)/.test(name) && KNOWN.get(version)?.has(name) === false
 }
 
 /**

@@ -125,6 +125,7 @@ export function isCapability({ registry }: UcpEntity): boolean {
 
 /** Newest first. */
 const UCP_VERSIONS = ['2026-08-25', '2026-04-08', '2026-01-23', '2026-01-11'] as const
+export type UcpVersion = (typeof UCP_VERSIONS)[number]
 
 const UCP_TYPES = ['business_profile', 'platform_profile', 'checkout', 'cart', 'order', 'catalog', 'error'] as const
 
