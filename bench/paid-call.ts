@@ -92,7 +92,7 @@ export function assertPaid({ carried, answer }: Sample): void {
   }
   const { from, to, value, nonce } = authorizationIn(carried ?? '')
   const told = [tier, receipt.payer, receipt.recipient, receipt.amount, receipt.nonce, settlement?.transaction]
-  if (told.join(' ') !== ['paid', from, to, value, nonce, nonce].join(' '))
+  if (told.join(' ') !== ['paid', from, to.toLowerCase(), value, nonce, nonce].join(' '))
     throw new Error(`A receipt is not that of the payment that was sent: ${answer.slice(0, 800)}`)
 }
 
