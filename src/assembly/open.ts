@@ -314,7 +314,7 @@ export function chainSources({ base, identity: { chain_id, pay_to }, store }: De
   const { pool, beforeRead } = base
   const token = usdcOn(chain_id).address.toLowerCase()
   const watch = new ChainWatch({ pool, clock: systemClock, token, account: pay_to, sandbox: beforeRead !== undefined })
-  // What a chain of this machine may be asked needs no bound.
+  // Reads of the sandbox's own chain have no budget: they cost no provider's quota.
   const spend = (requests: number) => (beforeRead === undefined ? watch.spend(requests) : undefined)
   const options = { pool, chain_id, clock: systemClock, beforeRead, spend }
   return {

@@ -117,7 +117,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/payments/payment-header.ts': { decodedPayments: 'goes with its request' },
   'service/recent.ts': { entries: 'what its maker says' },
   'service/payments/reconcile.ts': { headers: 'here' },
-  'surfaces/payment.ts': { cached: 'CHALLENGES_KEPT' },
+  'surfaces/payment.ts': { cached: 'CHALLENGES_CACHED' },
   'service/payments/wallet-round.ts': { sendable: 'here' },
   'service/payments/wallet-writer.ts': { waiting: 'calls in flight' },
   'service/clients.ts': { counts: 'limits.preflight_clients' },

@@ -129,6 +129,7 @@ class ElementNode {
   }
 }
 
+/** Types of each version for all messages; only known versions get here, so the number of schemas is bounded. */
 const schemas = new WeakMap<MessageDefinition, Map<number, Schema>>()
 
 function schemaOf(definition: MessageDefinition, version: number): Schema {
