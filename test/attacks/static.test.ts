@@ -93,7 +93,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'adapters/tracing/open-telemetry.ts': { made: 'the methods of the source' },
   'assembly/heavy-worker.ts': { tools: 'the catalogue' },
   'service/admission/bodies.ts': { bodies: 'connections', clients: 'connections' },
-  'service/calls/instrumented-call.ts': { known: 'ADMISSION_RULES.cost_clients', queues: 'connections' },
+  'service/admission/lanes.ts': { known: 'ADMISSION_RULES.cost_clients', queues: 'connections' },
   'service/admission/slots.ts': { counts: 'calls in flight, and ADMISSION_RULES.failing_clients' },
   'service/calls/answer.ts': { escaped: 'the catalogue' },
   'service/catalogue/wire-schemas.ts': { derived: 'the catalogue' },

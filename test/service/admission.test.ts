@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBodies, type BodyAccount } from '../../src/service/admission/bodies.ts'
 import { createRefusalDelay, createSlots, type Entered, createDelayMeter } from '../../src/service/admission/slots.ts'
+import { createLanes, type LaneName } from '../../src/service/admission/lanes.ts'
 import { ADMISSION_RULES, limits } from '../../src/service/limits.ts'
 import { quotaClient } from '../../src/service/clients.ts'
-import { createLanes, type LaneName } from '../../src/service/calls/instrumented-call.ts'
 
 const CLIENT_FREE = 64
 
