@@ -3,6 +3,7 @@
  * application are the real ones, over SQLite. Three parts are stubs: the on-chain check accepts every signature of the payer's key, the
  * settler marks the row as settled without sending anything, and every payment channel is well funded. No jobs run.
  */
+import { createOutsideResolver } from '../src/adapters/public-https/outside-names.ts'
 import { bundledScreening } from '../src/pure/checks/ofac.ts'
 import { operatorReport } from '../src/service/telemetry/operator-report.ts'
 import { randomBytes } from 'node:crypto'
@@ -142,7 +143,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     webhooks: createWebhookService({
       store: store.webhooks,
       invoices: store.invoices,
-      sender: createWebhookSender({ loopback: false }),
+      sender: createWebhookSender({ loopback: false, resolve: createOutsideResolver(systemClock) }),
       clock: systemClock,
       crypto: signing.crypto,
       derive: createDerivation(secret),

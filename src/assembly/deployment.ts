@@ -9,6 +9,7 @@ import type { Log } from '../ports/log.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
 import type { Tracing } from '../ports/tracing.ts'
+import type { Resolve } from '../adapters/public-https/outside-names.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { FurtherNetwork } from '../pure/networks.ts'
 import type { Settings } from '../service/config.ts'
@@ -48,6 +49,8 @@ export interface Deployment {
   readonly failures: FailureCount
   /** Budget of the reads for requests without a payment. */
   readonly reads: OutsideReads
+  /** Resolves host names that callers give. */
+  readonly outside_names: Resolve
   readonly log: Log
   readonly tracing: Tracing | null
 }

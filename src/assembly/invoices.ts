@@ -117,7 +117,7 @@ interface WebhookParts {
 
 function openWebhooks(deployment: Deployment, { contracts }: Pick<InvoiceParts, 'contracts'>): WebhookParts {
   const { settings, signing, secret, store, clock, log, origins } = deployment
-  const sender = createWebhookSender({ loopback: settings.ASSAY_WEBHOOK_LOOPBACK === 'on' })
+  const sender = createWebhookSender({ loopback: settings.ASSAY_WEBHOOK_LOOPBACK === 'on', resolve: deployment.outside_names })
   const sealer = createSealer(secret)
   const service = createWebhookService({
     store: store.webhooks,

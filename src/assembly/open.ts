@@ -4,6 +4,7 @@ import { openStoreClock } from '../adapters/clock/store.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { openStore } from '../adapters/store/open.ts'
+import { createOutsideResolver } from '../adapters/public-https/outside-names.ts'
 import { openTracing } from '../adapters/tracing/open-telemetry.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
@@ -55,6 +56,7 @@ export async function openDeployment(settings: Settings, log: Log): Promise<Depl
     listening,
     failures,
     reads: createOutsideReads({ clock, sources, failures }),
+    outside_names: createOutsideResolver(clock, settings.ASSAY_NAME_SERVERS),
   }
 }
 

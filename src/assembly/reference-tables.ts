@@ -7,6 +7,8 @@ import { refreshAdvice } from '../pure/datasets/feeds.ts'
 import type { Snapshot } from '../pure/datasets/definition.ts'
 import { createFeedReader } from '../adapters/feeds/reader.ts'
 import { guardedOpen, systemResolve } from '../adapters/public-https/guarded-request.ts'
+import { createOutsideResolver } from '../adapters/public-https/outside-names.ts'
+import { systemClock } from '../adapters/clock/system.ts'
 import { createRegisterReader } from '../adapters/registers/http.ts'
 import type { FeedReader } from '../ports/datasets.ts'
 import type { RegisterReader } from '../ports/registers.ts'
@@ -168,14 +170,18 @@ function describeDataset(
 }
 
 /** Reader of the feeds as the settings say. A mirror is named by the operator, so its own address may be private. */
-export function feedReader({ ASSAY_DATA_MIRROR }: Pick<Settings, 'ASSAY_DATA_MIRROR'>): { reader: FeedReader; every_ms: number } {
+export function feedReader({ ASSAY_DATA_MIRROR, ASSAY_NAME_SERVERS }: Pick<Settings, 'ASSAY_DATA_MIRROR' | 'ASSAY_NAME_SERVERS'>): {
+  reader: FeedReader
+  every_ms: number
+} {
+  const publishers = createOutsideResolver(systemClock, ASSAY_NAME_SERVERS)
   const mirror = URL.parse(ASSAY_DATA_MIRROR)
   const is_server = ASSAY_DATA_MIRROR === '' || /^https?:$/.test(mirror?.protocol ?? '')
   const reader = createFeedReader({
     mirror: ASSAY_DATA_MIRROR,
     open: async (url, signal, headers) => {
       const exempt = new Set(is_server && mirror !== null ? await addressesOf(mirror) : [])
-      return guardedOpen(url, { resolve: systemResolve, exempt }, signal, datasetLimits, headers)
+      return guardedOpen(url, { resolve: exempt.size === 0 ? publishers : systemResolve, exempt }, signal, datasetLimits, headers)
     },
   })
   return { reader, every_ms: is_server ? datasetLimits.server_every_ms : datasetLimits.folder_every_ms }
@@ -183,6 +189,8 @@ export function feedReader({ ASSAY_DATA_MIRROR }: Pick<Settings, 'ASSAY_DATA_MIR
 
 /** Readers of the live registers that are on. Only a mirror of the settings may have a private address. Throws a StartError. */
 export function registerReaders(settings: Settings): RegisterReader[] {
+  // Apart from the names that callers give, so that these never wait for those.
+  const publishers = createOutsideResolver(systemClock, settings.ASSAY_NAME_SERVERS)
   return settings.ASSAY_REGISTERS.map((id) => {
     const base = settings.ASSAY_REGISTER_URLS[id]
     const mirror = base === undefined ? null : new URL(base)
@@ -191,7 +199,7 @@ export function registerReaders(settings: Settings): RegisterReader[] {
       { id, ...(base !== undefined && { base }), ...(key !== undefined && { key }) },
       async (url, signal, headers) => {
         const exempt = new Set(mirror === null ? [] : await addressesOf(mirror))
-        return guardedOpen(url, { resolve: systemResolve, exempt }, signal, registerLimits, headers)
+        return guardedOpen(url, { resolve: mirror === null ? publishers : systemResolve, exempt }, signal, registerLimits, headers)
       },
     )
   })

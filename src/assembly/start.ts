@@ -105,7 +105,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   }
   const log_room = await openReceiptsLog(deployment).catch(stopRoom)
   const datasets = await openDatasets(deployment, log_room !== null, (bound) => tables.use(bound, heavy))
-  const proofs = options.underwriter_proofs ?? chooseUnderwriterProofs(settings.ASSAY_MODE, systemClock)
+  const proofs = options.underwriter_proofs ?? chooseUnderwriterProofs(settings.ASSAY_MODE, systemClock, deployment.outside_names)
   const parts = { datasets, credits, invoices, webhooks, room, log_room, facts, heavy, proofs, signing_thread }
   const app = createApp(appDeps(deployment, parts), proxies, log)
   const server = createHttpServer(app)
@@ -275,7 +275,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
         clock,
         catalogue: itemCatalogue(() => catalogue.tools),
         crypto: signing.crypto,
-        registrations: chooseRegistrations(settings.ASSAY_MODE, clock),
+        registrations: chooseRegistrations(settings.ASSAY_MODE, clock, deployment.outside_names),
         chain: around(tracing, 'chain', facts.chain),
         transfers: around(tracing, 'transfers', facts.transfers),
         prices: market,

@@ -14,6 +14,7 @@ import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
 import { choosePrices } from '../adapters/prices/choose.ts'
 import { chooseRegistrations } from '../adapters/public-https/choose.ts'
+import { createOutsideResolver } from '../adapters/public-https/outside-names.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas } from '../service/catalogue/wire-schemas.ts'
@@ -58,7 +59,7 @@ export function localSources(catalogue: Catalogue, settings: Settings | null): S
     catalogue: itemCatalogue(() => catalogue.tools),
     crypto: nobleCrypto,
     prices: choosePrices(mode, systemClock),
-    registrations: chooseRegistrations(mode, systemClock),
+    registrations: chooseRegistrations(mode, systemClock, createOutsideResolver(systemClock, settings?.ASSAY_NAME_SERVERS)),
     screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report', active: bundledScreening },
     derive: localDerivation(settings),
     assured: noRecords,

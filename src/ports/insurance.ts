@@ -80,5 +80,6 @@ export interface UnderwriterProofs {
   /** Files of the domains, or a fixed sample that proves nothing about the world. */
   readonly source: 'https' | 'fixed_sample'
   /** Reads the file of `host` and looks for the lower-case address. Never rejects. */
-  check(host: string, address: string): Promise<UnderwriterProof>
+  /** `client` is who asked for it: host names of one client are resolved one after the other. */
+  check(host: string, address: string, client: string): Promise<UnderwriterProof>
 }

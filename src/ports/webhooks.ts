@@ -125,6 +125,8 @@ export interface WebhookStore {
 /** A message to a receiver, to be signed with the secret of its subscription. */
 export interface WebhookMessage {
   url: string
+  /** Hash of the network that subscribed: host names of one network are resolved one after the other. */
+  network: string
   /** `whsec_` and base64. */
   secret: string
   event_id: string

@@ -170,3 +170,10 @@ export function createRateGuard(clock: SteadyClock, per_minute: number): (addres
     return { ok: true }
   }
 }
+
+/** Returns true for an IP address with or without a port; one of IPv6 with a port is in brackets. */
+export function isServerAddress(text: string): boolean {
+  if (isIP(text) !== 0) return true
+  const [, bracketed = '', plain = ''] = /^(?:\[([^\]]+)\]|([^:]+)):\d{1,5}$/.exec(text) ?? []
+  return isIP(bracketed) === 6 || isIP(plain) === 4
+}

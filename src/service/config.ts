@@ -1,3 +1,4 @@
+import { isServerAddress } from './clients.ts'
 import { isObject, jsonValue } from '../pure/is-object.ts'
 import { type FurtherNetwork, PRIMARY_NETWORKS, networkOf, NETWORKS } from '../pure/networks.ts'
 import type { RegisterId } from '../ports/registers.ts'
@@ -153,6 +154,14 @@ function packs(value: string): SettingResult<string[]> {
   const found = value.split(',').map((part) => part.trim())
   const fits = found.length <= 12 && found.every((part) => /^[1-9]\d{0,3}$/.test(part))
   return fits ? accept(found) : reject('must list at most 12 whole amounts of US dollars from 1 to 9999, such as 5,20,100')
+}
+
+/** DNS servers as `Resolver.setServers` takes them. */
+function nameServers(value: string): SettingResult<string[]> {
+  const servers = splitList(value)
+  return servers.every(isServerAddress)
+    ? accept(servers)
+    : reject('must list IP addresses of DNS servers, such as 10.0.0.53 or [fd00::53]:5353')
 }
 
 function registers(value: string): SettingResult<readonly RegisterId[]> {
@@ -350,6 +359,11 @@ export const SETTINGS = {
     'Proxies whose X-Forwarded-For header is used: IP addresses or networks, separated by commas, for example 10.0.0.0/8,192.0.2.7.',
     [],
     list,
+  ),
+  ASSAY_NAME_SERVERS: setting<string[]>(
+    'DNS servers that resolve host names given by callers (webhooks, proof files, vendor domains): IP addresses with or without a port, separated by commas, for example 10.0.0.53,[fd00::53]:5353; left out, those of the system.',
+    [],
+    nameServers,
   ),
   ASSAY_BASE_URL: setting(
     'Public origin of the protocol preflight, for example https://check.assay.example; left out, the address on which the service listens.',

@@ -77,3 +77,18 @@ export const proofLimits = {
   remembered_ms: 10_000,
   remembered: 1_000,
 } as const
+
+/** Limits of resolving host names that callers give. */
+export const nameLimits = {
+  /** Time in ms after which a query is cancelled. */
+  query_ms: 2_000,
+  /** Maximum number of queries that run at the same time, and of those that one party caused. */
+  in_flight: 4,
+  party_in_flight: 1,
+  /** Maximum number of waiting queries, and of those of one party. */
+  waiting: 256,
+  party_waiting: 16,
+  /** Time in ms for which a domain whose name servers did not answer is not asked again, and the number of domains remembered. */
+  silent_ms: 60_000,
+  silent_kept: 4_096,
+} as const

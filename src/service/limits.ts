@@ -293,7 +293,7 @@ export const chainLimits = {
 } as const
 
 export { BUNDLE_RULES } from '../pure/audit/bundle.ts'
-export { datasetLimits, proofLimits, rdapLimits, REGISTER_IDS, registerLimits } from './dataset-limits.ts'
+export { datasetLimits, nameLimits, proofLimits, rdapLimits, REGISTER_IDS, registerLimits } from './dataset-limits.ts'
 export { WEBHOOK_RULES } from './webhooks/webhook-limits.ts'
 
 /** Limits of credits. */

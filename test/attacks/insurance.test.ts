@@ -105,9 +105,9 @@ test('files that prove nothing: of another form, elsewhere by a redirect, too lo
 test('terms do not steer the reader to hosts of this machine', async () => {
   const connections = files.server.connections()
   const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
-  const proofs = httpsProofs({ clock: systemClock, guard: { resolve } })
+  const proofs = httpsProofs({ clock: systemClock, resolve })
   for (const host of ['rebound.test-domain.com', '127.0.0.1', '169.254.169.254', '[::1]', `127.0.0.1:${files.server.port}`]) {
-    const { kind } = await proofs.check(host, `0x${'1'.repeat(40)}`)
+    const { kind } = await proofs.check(host, `0x${'1'.repeat(40)}`, '10.42.0.2')
     assert.equal(kind, 'unreachable', host)
   }
   assert.equal(files.server.connections(), connections)

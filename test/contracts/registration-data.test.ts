@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { after, before, beforeEach, test } from 'node:test'
 import { rdapLimits } from '../../src/service/limits.ts'
-import { isPublicAddress } from '../../src/adapters/public-https/guarded-request.ts'
+import { isPublicAddress, systemResolve } from '../../src/adapters/public-https/guarded-request.ts'
 import { rdapRegistrations, type RdapOptions } from '../../src/adapters/public-https/rdap.ts'
 import { sampleRegistrations } from '../../src/adapters/public-https/choose.ts'
 import type { Registration, RegistrationData } from '../../src/ports/registers.ts'
@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 
 function asking(more: Partial<RdapOptions> = {}): RegistrationData {
-  return rdapRegistrations({ clock, server: () => registry.url, guard: { exempt: new Set([registry.place]) }, ...more })
+  return rdapRegistrations({ clock, resolve: systemResolve, server: () => registry.url, exempt: new Set([registry.place]), ...more })
 }
 
 /** The reason of an unknown date, or what else became of the question. */
@@ -106,7 +106,8 @@ test('a registry that stalls, before its head or within its body, is unknown aft
   registry.manner.set('deaf.com', () => undefined)
   registry.manner.set('mute.com', (_request, response) => void response.writeHead(200).write('{"objectClassName":'))
   const never = asking({
-    guard: { exempt: new Set([registry.place]), resolve: () => new Promise<LookupAddress[]>(() => undefined) },
+    exempt: new Set([registry.place]),
+    resolve: () => new Promise<LookupAddress[]>(() => undefined),
     server: () => 'https://never.test/',
   })
   const found = await Promise.all([asking().lookup('deaf.com'), asking().lookup('mute.com'), never.lookup('slow-names.com')])
@@ -131,9 +132,9 @@ test('an answer without end is given up and cut off', async () => {
 test('nobody there, and no such name, are down', async () => {
   const gone = await startRdapServer()
   await gone.stop()
-  const closed = asking({ server: () => gone.url, guard: { exempt: new Set([gone.place]) } })
+  const closed = asking({ server: () => gone.url, exempt: new Set([gone.place]) })
   assert.equal(word(await closed.lookup('example.com')), 'down')
-  const nameless = asking({ server: () => 'https://rdap.test/', guard: { resolve: () => Promise.reject(new Error('ENOTFOUND')) } })
+  const nameless = asking({ server: () => 'https://rdap.test/', resolve: () => Promise.reject(new Error('ENOTFOUND')) })
   assert.equal(word(await nameless.lookup('example.com')), 'down')
   assert.equal(word(await asking({ server: () => null }).lookup('example.com')), 'no_registry')
 })
@@ -167,7 +168,7 @@ test('no redirect leads to this machine, its network or its metadata, however th
   ]
   const resolve = (host: string): Promise<LookupAddress[]> =>
     Promise.resolve(host === 'localhost' ? [{ address: '127.0.0.1', family: 4 }] : [{ address: '93.184.215.14', family: 4 }])
-  const data = asking({ guard: { exempt: new Set([registry.place]), resolve } })
+  const data = asking({ exempt: new Set([registry.place]), resolve })
   for (const place of places) {
     registry.manner.set('example.com', redirects(place))
     assert.equal(word(await data.lookup('example.com')), 'refused', place)
@@ -176,7 +177,7 @@ test('no redirect leads to this machine, its network or its metadata, however th
 })
 
 test('a server of the table that is not public is not asked either', async () => {
-  const data = rdapRegistrations({ clock, server: () => `http://127.0.0.1:${victim.port}/` })
+  const data = rdapRegistrations({ clock, resolve: systemResolve, server: () => `http://127.0.0.1:${victim.port}/` })
   assert.equal(word(await data.lookup('example.com')), 'refused')
   assert.equal(victim.connections(), 0)
 })
@@ -193,7 +194,7 @@ test('names that resolve to private addresses are refused, also when only one of
   for (const addresses of answers) {
     const resolve = () => Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
     registry.manner.set('example.com', redirects('https://rdap.test/domain/example.com'))
-    const data = asking({ guard: { exempt: new Set([registry.place]), resolve } })
+    const data = asking({ exempt: new Set([registry.place]), resolve })
     assert.equal(word(await data.lookup('example.com')), 'refused', addresses.join())
   }
 })
@@ -210,7 +211,7 @@ test('the connection goes to the address that was checked: a name is resolved on
     says(domainObject('example.com', DATE))(request, response)
   })
   // A name under .test is in no DNS (RFC 6761): only the checked address can lead there.
-  const data = asking({ server: () => `http://rdap.test:${registry.port}/rdap/`, guard: { exempt: new Set([registry.place]), resolve } })
+  const data = asking({ server: () => `http://rdap.test:${registry.port}/rdap/`, exempt: new Set([registry.place]), resolve })
   assert.equal(word(await data.lookup('example.com')), Date.UTC(1995, 7, 14, 4))
   assert.deepEqual([resolved, host], [['rdap.test'], `rdap.test:${registry.port}`])
 })

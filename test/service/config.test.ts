@@ -223,6 +223,14 @@ test('every setting says what it means', () => {
   for (const [name, { meaning }] of Object.entries(SETTINGS)) assert.match(meaning, /\.$/, name)
 })
 
+test('name servers are IP addresses with or without a port', () => {
+  const servers = ['10.0.0.53', '127.0.0.1:5353', 'fd00::53', '[fd00::53]:5353']
+  assert.deepEqual(settings({ ASSAY_NAME_SERVERS: servers.join(', ') }).ASSAY_NAME_SERVERS, servers)
+  for (const wrong of ['dns.example', '10.0.0.53:dns', '[10.0.0.53]:53', 'fd00::53]:5353', '1.2.3.4:53 5.6.7.8']) {
+    assert.match(refusal({ ASSAY_NAME_SERVERS: wrong }), /^ASSAY_NAME_SERVERS must list IP addresses of DNS servers, such as/)
+  }
+})
+
 test('registers are known, named once, and Companies House has a key; mirrors belong to them, and no message quotes one', () => {
   const key = { ASSAY_COMPANIES_HOUSE_KEY_FILE: '/run/secrets/key' }
   assert.deepEqual(settings({}).ASSAY_REGISTERS, [])

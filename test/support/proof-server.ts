@@ -1,4 +1,5 @@
 import { httpsProofs } from '../../src/adapters/public-https/choose.ts'
+import { systemResolve } from '../../src/adapters/public-https/guarded-request.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { UnderwriterProofs } from '../../src/ports/insurance.ts'
 import { startRdapServer, says, type RdapServer } from './rdap-server.ts'
@@ -16,7 +17,7 @@ export async function startProofServer(): Promise<ProofServer> {
   const server = await startRdapServer()
   const address = (host: string) => `${server.url}${host}`
   return {
-    proofs: httpsProofs({ clock: systemClock, address, guard: { exempt: new Set([server.place]) } }),
+    proofs: httpsProofs({ clock: systemClock, address, resolve: systemResolve, exempt: new Set([server.place]) }),
     serve: (host, file) => void server.manner.set(host, says(file)),
     server,
   }

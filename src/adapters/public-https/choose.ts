@@ -4,18 +4,21 @@ import type { UnderwriterProof, UnderwriterProofs } from '../../ports/insurance.
 import { once } from '../../pure/once.ts'
 import { namesUnderwriter, POL } from '../../pure/rulebooks/pol1-registry.ts'
 import { proofLimits } from '../../service/limits.ts'
-import { type Guard, guardedGet, type GuardedResponse, systemResolve } from './guarded-request.ts'
+import { type Guard, guardedGet, type GuardedResponse } from './guarded-request.ts'
+import type { Resolve } from './outside-names.ts'
 
 /** Registries in a live deployment, fixed samples in a sandbox, whose answers must not depend on the world. Either is loaded at its first use. */
-export function chooseRegistrations(mode: 'sandbox' | 'live', clock: Clock & SteadyClock): RegistrationData {
-  const chosen = once(async () => (mode === 'live' ? (await import('./rdap.ts')).rdapRegistrations({ clock }) : sampleRegistrations(clock)))
+export function chooseRegistrations(mode: 'sandbox' | 'live', clock: Clock & SteadyClock, resolve: Resolve): RegistrationData {
+  const chosen = once(async () =>
+    mode === 'live' ? (await import('./rdap.ts')).rdapRegistrations({ clock, resolve }) : sampleRegistrations(clock),
+  )
   return { source: mode === 'live' ? 'rdap' : 'fixed_sample', lookup: async (domain) => (await chosen()).lookup(domain) }
 }
 
 /** Files of the domains in a live deployment, a fixed sample in a sandbox. */
-export function chooseUnderwriterProofs(mode: 'sandbox' | 'live', clock: Clock & SteadyClock): UnderwriterProofs {
-  const chosen = once(() => (mode === 'live' ? httpsProofs({ clock }) : sampleProofs()))
-  return { source: mode === 'live' ? 'https' : 'fixed_sample', check: (host, address) => chosen().check(host, address) }
+export function chooseUnderwriterProofs(mode: 'sandbox' | 'live', clock: Clock & SteadyClock, resolve: Resolve): UnderwriterProofs {
+  const chosen = once(() => (mode === 'live' ? httpsProofs({ clock, resolve }) : sampleProofs()))
+  return { source: mode === 'live' ? 'https' : 'fixed_sample', check: (host, address, client) => chosen().check(host, address, client) }
 }
 
 const DAY_MS = 86_400_000
@@ -54,30 +57,33 @@ export function sampleProofs(): UnderwriterProofs {
 
 export interface ProofOptions {
   clock: SteadyClock
+  resolve: Resolve
   /** Address of the file of a host; by default the path of the rule book over https. */
   address?: (host: string) => string
-  guard?: Partial<Guard>
+  exempt?: Guard['exempt']
 }
 
 /** Reads each file at most once in ten seconds, so that registrations cannot be used to send a stream of requests to a domain. */
 export function httpsProofs({
   clock,
+  resolve,
   address: addressOf = (host) => `https://${host}${POL.table.proof.path}`,
-  guard = {},
+  exempt = new Set(),
 }: ProofOptions): UnderwriterProofs {
-  const whole: Guard = { resolve: guard.resolve ?? systemResolve, exempt: guard.exempt ?? new Set() }
   const files = new Map<string, { got: Promise<GuardedResponse | null>; until_ms: number }>()
 
-  function fileOf(host: string): Promise<GuardedResponse | null> {
+  function fileOf(host: string, party: string): Promise<GuardedResponse | null> {
     const known = files.get(host)
     if (known !== undefined && known.until_ms > clock.steady_ms()) return known.got
     if (files.size >= proofLimits.remembered) files.clear()
-    const got = guardedGet(addressOf(host), whole, AbortSignal.timeout(proofLimits.read_ms), proofLimits).catch(() => null)
+    const got = guardedGet(addressOf(host), { resolve, exempt, party }, AbortSignal.timeout(proofLimits.read_ms), proofLimits).catch(
+      () => null,
+    )
     files.set(host, { got, until_ms: clock.steady_ms() + proofLimits.remembered_ms })
     return got
   }
 
-  return { source: 'https', check: async (host, address) => proofIn(await fileOf(host), address) }
+  return { source: 'https', check: async (host, address, client) => proofIn(await fileOf(host, client), address) }
 }
 
 function proofIn(got: GuardedResponse | null, address: string): UnderwriterProof {

@@ -3,6 +3,7 @@ import { lookup, type LookupAddress } from 'node:dns'
 import { type ClientRequest, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { readBoundedText } from '../../pure/read-bounded.ts'
+import type { Resolve } from './outside-names.ts'
 
 /** Special-purpose ranges of IPv4 (IANA registry, RFC 6890 and later), multicast and the reserved class: none of them is a registry. */
 const SPECIAL_V4 = [
@@ -57,11 +58,10 @@ export function isPublicAddress(address: string): boolean {
   return global_v6.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
 
-/** All addresses of a host. Rejects when there are none. */
-type Resolve = (host: string) => Promise<LookupAddress[]>
-
 export interface Guard {
   resolve: Resolve
+  /** Client that caused the request: its host names are resolved one after the other. */
+  party?: string
   /** `address:port` pairs that may be reached although they are not public, and without TLS: a registry on the operator's own machine. */
   exempt: Pick<ReadonlySet<string>, 'has'>
 }
@@ -83,7 +83,8 @@ interface GetBounds extends OpenBounds {
   answer_bytes: number
 }
 
-export const systemResolve: Resolve = (host) =>
+/** Resolver of the system, hosts file included: for hosts that the operator or a publisher named. */
+export const systemResolve = (host: string): Promise<LookupAddress[]> =>
   new Promise((resolve, reject) => {
     lookup(host, { all: true, verbatim: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
   })
@@ -129,11 +130,11 @@ interface Target extends LookupAddress {
 }
 
 /** The address to connect to; null when this must not be asked. */
-async function checked(url: URL, { resolve, exempt }: Guard, signal: AbortSignal): Promise<Target | null> {
+async function checked(url: URL, { resolve, exempt, party }: Guard, signal: AbortSignal): Promise<Target | null> {
   if (url.username !== '' || url.password !== '') return null
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)
-  const addresses = family === 0 ? await unlessAborted(resolve(host), signal) : [{ address: host, family }]
+  const addresses = family === 0 ? await unlessAborted(resolve(host, signal, party), signal) : [{ address: host, family }]
   const [first] = addresses
   if (first === undefined) return null
   const exempted = addresses.every(({ address }) => exempt.has(`${address}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`))

@@ -3,7 +3,8 @@ import type { SteadyClock } from '../../ports/clock.ts'
 import type { Registration, RegistrationData } from '../../ports/registers.ts'
 import { rdapServer } from '../../pure/checks/domains.ts'
 import { Breaker } from '../../pure/breaker.ts'
-import { type GuardedResponse, type Guard, guardedGet, systemResolve } from './guarded-request.ts'
+import { type GuardedResponse, type Guard, guardedGet } from './guarded-request.ts'
+import type { Resolve } from './outside-names.ts'
 import { rdapLimits } from '../../service/limits.ts'
 
 /** Reads a registry's answer about a domain (RFC 9083, June 2021) from untrusted text. */
@@ -44,17 +45,17 @@ function momentOf(value: unknown): number | null {
 
 export interface RdapOptions {
   clock: SteadyClock
+  resolve: Resolve
   /** Base URL of the server for a domain; by default that of the bootstrap table. */
   server?: (domain: string) => string | null
-  guard?: Partial<Guard>
+  exempt?: Guard['exempt']
 }
 
 /**
  * `down` is a registry that refuses connections, cannot be found, answers 5xx, or whose circuit breaker is open; a timeout, a 404, a 429
  * and every unusable answer are `unknown`. Dates are cached for an hour.
  */
-export function rdapRegistrations({ clock, server = rdapServer, guard = {} }: RdapOptions): RegistrationData {
-  const whole: Guard = { resolve: guard.resolve ?? systemResolve, exempt: guard.exempt ?? new Set() }
+export function rdapRegistrations({ clock, resolve, server = rdapServer, exempt = new Set() }: RdapOptions): RegistrationData {
   const breakers = new Map<string, Breaker>()
   const dates = new Map<string, { at_ms: number; until_ms: number }>()
 
@@ -74,7 +75,7 @@ export function rdapRegistrations({ clock, server = rdapServer, guard = {} }: Rd
     const ticket = breaker.take()
     if (ticket === null) return { kind: 'down', server: host }
     const signal = AbortSignal.timeout(rdapLimits.lookup_ms)
-    const registration = await guardedGet(new URL(`domain/${domain}`, base).href, whole, signal, rdapLimits).then(
+    const registration = await guardedGet(new URL(`domain/${domain}`, base).href, { resolve, exempt }, signal, rdapLimits).then(
       (got) => read(got, domain, host),
       (): Registration => (signal.aborted ? { kind: 'unknown', reason: 'timeout', server: host } : { kind: 'down', server: host }),
     )

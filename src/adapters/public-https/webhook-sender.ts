@@ -2,20 +2,21 @@ import { createHmac } from 'node:crypto'
 import type { WebhookMessage, WebhookSender, WebhookSent } from '../../ports/webhooks.ts'
 import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { readBoundedText } from '../../pure/read-bounded.ts'
-import { type Guard, guardedOpen, systemResolve } from './guarded-request.ts'
+import { type Guard, guardedOpen } from './guarded-request.ts'
+import type { Resolve } from './outside-names.ts'
 
 interface SenderOptions {
   /** Receivers on this machine are allowed, over http and on any port: for a sandbox. */
   loopback: boolean
-  resolve?: Guard['resolve']
+  resolve: Resolve
 }
 
 const LOOPBACK = /^(?:127\.0\.0\.1|::1):\d+$/
 const SECRET_PREFIX = 'whsec_'
 
 /** Sends webhooks in the form of Standard Webhooks (1.0.0, 2023) to public https addresses, never to a redirect. */
-export function createWebhookSender({ loopback, resolve = systemResolve }: SenderOptions): WebhookSender {
-  const guard: Guard = { resolve, exempt: { has: (pair) => loopback && LOOPBACK.test(pair) } }
+export function createWebhookSender({ loopback, resolve }: SenderOptions): WebhookSender {
+  const exempt: Guard['exempt'] = { has: (pair) => loopback && LOOPBACK.test(pair) }
   return {
     accepts(text) {
       const url = URL.parse(text)
@@ -26,7 +27,14 @@ export function createWebhookSender({ loopback, resolve = systemResolve }: Sende
     async send(message, signal): Promise<WebhookSent> {
       const ended = AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_RULES.send_ms)])
       try {
-        const response = await guardedOpen(message.url, guard, ended, WEBHOOK_RULES.response, headersOf(message), message.body)
+        const response = await guardedOpen(
+          message.url,
+          { resolve, exempt, party: message.network },
+          ended,
+          WEBHOOK_RULES.response,
+          headersOf(message),
+          message.body,
+        )
         if (response === null) return { kind: 'refused' }
         const text = await readBoundedText(response, WEBHOOK_RULES.response.answer_bytes)
         return text === null ? { kind: 'too_long' } : { kind: 'answered', status: response.statusCode ?? 0 }

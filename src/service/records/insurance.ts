@@ -131,7 +131,7 @@ async function proofOf({ proofs, reads }: InsuranceParts, entry: SignedEntry, se
   if (settled) return { ok: true, proven: false, domain: registrable, url, reason: '' }
   const taken = await reads.take(client, RATE_CODE)
   if (!taken.ok) return taken
-  const found = await proofs.check(host, entry.underwriter)
+  const found = await proofs.check(host, entry.underwriter, client)
   const proven = found.kind === 'proven'
   return { ok: true, proven, domain: registrable, url, reason: proven ? '' : found.reason }
 }

@@ -359,7 +359,7 @@ async function turnOf(parts: DeliveryParts, subscription: WebhookSubscription, s
   for (const delivery of await store.due(subscription_id, clock.now_ms(), WEBHOOK_RULES.turn_deliveries)) {
     if (state.stopping.aborted || clock.steady_ms() - began_ms > WEBHOOK_RULES.turn_ms) break
     const attempt_ms = clock.steady_ms()
-    const sent = secret === null ? UNSEALED : await send(parts, subscription.url, secret, delivery, state.stopping)
+    const sent = secret === null ? UNSEALED : await send(parts, { ...subscription, secret }, delivery, state.stopping)
     if (sent === null) break
     if (clock.steady_ms() - attempt_ms > WEBHOOK_RULES.slow_ms) state.slow.set(subscription_id, true)
     else state.slow.delete(subscription_id)
@@ -378,13 +378,12 @@ const UNSEALED = { kind: 'secret_lost' } as const
 /** Null when the service stops: the attempt does not count. */
 async function send(
   { sender, clock }: DeliveryParts,
-  url: string,
-  secret: string,
+  { url, network, secret }: Pick<WebhookSubscription, 'url' | 'network' | 'secret'>,
   { event_id, body }: WebhookDelivery,
   stopping: AbortSignal,
 ): Promise<WebhookSent | null> {
   const timestamp_s = Math.floor(clock.now_ms() / 1_000)
-  const sent = await sender.send({ url, secret, event_id, timestamp_s, body }, stopping)
+  const sent = await sender.send({ url, network, secret, event_id, timestamp_s, body }, stopping)
   return stopping.aborted && sent.kind === 'timeout' ? null : sent
 }
 
