@@ -5,7 +5,7 @@ import { createRefusalDelay, eventLoopDelay } from '../service/admission/slots.t
 import { createAnswerRenderer } from '../service/calls/answer-detail.ts'
 import { createInstrumentedCalls, isSigned } from '../service/calls/instrumented-call.ts'
 import { modeWord } from '../service/catalogue/text.ts'
-import { callerAddress, quotaClient, type TrustedProxies } from '../service/clients.ts'
+import { callerAddress, quotaClient, type TrustedProxies, widerNetwork } from '../service/clients.ts'
 import { limits } from '../service/limits.ts'
 import { problem } from '../service/problems.ts'
 import { watchFlow } from '../service/telemetry/gauges.ts'
@@ -89,7 +89,7 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
       return lane === 'reads' ? afterTurns(response, () => calls.turn(lane, address)) : response
     },
     call: (exchange) => restCall(rest, exchange, unwrapInput),
-    openBody: (address, body) => bodies.open({ ...body, client: quotaClient(address) }),
+    openBody: (address, body) => bodies.open({ ...body, client: quotaClient(address), network: widerNetwork(address) }),
     callerAddress: callerOf,
     requestId: (text) => (text !== null && /^[\w-]+$/.test(text) && text.length <= limits.request_id_chars ? text : crypto.randomUUID()),
     fault,

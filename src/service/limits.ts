@@ -17,11 +17,17 @@ export const limits = {
   /** Memory for request bodies, in bytes: of the whole process, and of one client (an IPv4 address or an IPv6 /48). */
   bodies_bytes: 32 * 1_048_576,
   client_body_bytes: 16 * 1_048_576,
-  /** Maximum number of bodies above `unpaid_body_bytes` that are read or served simultaneously: of all clients, and of one. */
+  /**
+   * Maximum number of bodies above `unpaid_body_bytes` that are read or served simultaneously: of all clients, of them those for callers with a
+   * signed payment alone, of one network (IPv4 /24, IPv6 /48), and of one client.
+   */
   large_bodies: 32,
+  paid_large_bodies: 8,
+  network_large_bodies: 12,
   client_large_bodies: 8,
-  /** Time in ms after which a large body may lose its slot to another client. */
+  /** Time in ms within which a large body must arrive; one larger than `large_body_rate_bytes` at the rate of one of that size. */
   large_body_ms: 10_000,
+  large_body_rate_bytes: 2 * 1_048_576,
   /** Minimum transfer rate of a body in bytes per second, measured from its start, and the grace period in ms. */
   body_bytes_per_second: 1_024,
   body_grace_ms: 2_000,

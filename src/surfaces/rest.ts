@@ -62,7 +62,7 @@ function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unw
     traceparent: exchange.header('traceparent'),
     receive: async (bounds, mayReadLarge) => {
       if (detail === null) return unknownDetail('')
-      const body = await readBody(exchange.body, bounds.body_bytes, mayReadLarge)
+      const body = await readBody({ ...exchange.body, pays: () => isSigned(payments) }, bounds.body_bytes, mayReadLarge)
       if (!body.ok) return body.problem
       bytes = body.bytes
       return null

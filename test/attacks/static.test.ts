@@ -95,7 +95,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'adapters/telemetry/prometheus.ts': { calls: 'tools, outcomes, tiers and surfaces of lists', sums: 'here' },
   'adapters/tracing/open-telemetry.ts': { made: 'the methods of the source' },
   'assembly/heavy-worker.ts': { tools: 'the catalogue' },
-  'service/admission/bodies.ts': { bodies: 'connections', clients: 'connections' },
+  'service/admission/bodies.ts': { bodies: 'connections', clients: 'connections', networks: 'connections' },
   'service/admission/lanes.ts': { known: 'ADMISSION_RULES.cost_clients', queues: 'connections' },
   'service/admission/slots.ts': { counts: 'calls in flight, and ADMISSION_RULES.failing_clients' },
   'service/calls/answer.ts': { escaped: 'the catalogue' },

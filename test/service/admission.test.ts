@@ -4,7 +4,7 @@ import { createBodies, type BodyAccount } from '../../src/service/admission/bodi
 import { createRefusalDelay, createSlots, type Entered, createDelayMeter } from '../../src/service/admission/slots.ts'
 import { createLanes, type LaneName } from '../../src/service/admission/lanes.ts'
 import { ADMISSION_RULES, limits } from '../../src/service/limits.ts'
-import { quotaClient } from '../../src/service/clients.ts'
+import { quotaClient, widerNetwork } from '../../src/service/clients.ts'
 
 const CLIENT_FREE = 64
 
@@ -298,7 +298,7 @@ function bodied() {
   const received = new Map<BodyAccount, { bytes: number }>()
   const open = (name: string, declared_bytes: number | null) => {
     const seen = { bytes: 0 }
-    const opened = bodies.open({ client: name, declared_bytes, received_bytes: () => seen.bytes })
+    const opened = bodies.open({ client: name, network: widerNetwork(name), declared_bytes, received_bytes: () => seen.bytes })
     if (!opened.ok) return { code: opened.problem.code, account: null }
     received.set(opened.account, seen)
     return { code: 'ok', account: opened.account }
@@ -338,16 +338,75 @@ test('a body counts from its start, by client and in all, and gives its memory b
   assert.equal(bodies.held_bytes(), 2 * SMALL)
 })
 
-test('large bodies need a slot: eight of one client, thirty-two in all', () => {
+test('large bodies need a slot: eight of one client, twelve of one network, twenty-four in all, and eight more for payers', () => {
   const { must } = bodied()
-  const big = (name: string) => must(name, 5 * 1_048_576).enlarge()?.code ?? 'ok'
+  const big = (name: string, pays = false) => must(name, 5 * 1_048_576).enlarge(pays)?.code ?? 'ok'
   assert.deepEqual(
-    [1, 2, 3, 4, 5, 6, 7, 8, 9].map(() => big('a')),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9].map(() => big('10.1.1.1')),
     ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'CLIENT_BUSY'],
   )
-  for (let index = 0; index < 24; index++) assert.equal(big(client(index)), 'ok')
-  // `a` holds eight and gives one up.
-  assert.equal(big('x'), 'ok')
+  assert.deepEqual(
+    [2, 3, 4, 5, 6].map((last) => big(`10.1.1.${last}`)),
+    ['ok', 'ok', 'ok', 'ok', 'CLIENT_BUSY'],
+  )
+  for (let index = 0; index < 12; index++) assert.equal(big(client(index * 256)), 'ok')
+  for (let index = 0; index < 8; index++) assert.equal(big(client(index * 256), true), 'ok')
+  // The network of twelve gives one up.
+  assert.equal(big('192.0.2.1'), 'ok')
+})
+
+test('a payer has a slot while unpaid bodies of many networks hold theirs, and gives none up to them', async () => {
+  const { now, must, cutOf } = bodied()
+  const unpaid = limits.large_bodies - limits.paid_large_bodies
+  const floods = Array.from({ length: unpaid }, (_, index) => must(client(index * 256), 2 * 1_048_576))
+  for (const account of floods) assert.equal(account.enlarge(false), null)
+  assert.equal(must('192.0.2.1', 200_000).enlarge(false)?.code, 'OVERLOADED')
+  const payer = must('192.0.2.2', 200_000)
+  assert.equal(payer.enlarge(true), null)
+  payer.reading()
+  now.ms += limits.body_grace_ms
+  assert.equal(must('192.0.2.3', 200_000).enlarge(false)?.code, 'OVERLOADED')
+  assert.equal(await cutOf(payer), 'not cut')
+})
+
+test('a large body that takes longer than the grace period gives its slot to the next one, the slowest first', async () => {
+  const { now, must, cutOf, receive } = bodied()
+  const floods = Array.from({ length: limits.large_bodies - limits.paid_large_bodies }, (_, index) =>
+    must(client(index * 256), 2 * 1_048_576),
+  )
+  for (const account of floods) {
+    account.enlarge(false)
+    account.reading()
+  }
+  now.ms += limits.body_grace_ms
+  for (const [index, account] of floods.entries()) receive(account, 1_000_000 - index)
+  assert.equal(must('192.0.2.1', 200_000).enlarge(false), null)
+  const codes = await Promise.all(floods.map(cutOf))
+  assert.deepEqual(codes.indexOf('OVERLOADED'), floods.length - 1)
+  assert.equal(codes.filter((code) => code !== 'not cut').length, 1)
+})
+
+test('a large body arrives at a rate in proportion to its size', async () => {
+  const { now, must, sweep, cutOf, receive } = bodied()
+  const sizes = [100_000, 2 * 1_048_576, 5 * 1_048_576, null] as const
+  const least = [10_000, 209_716, 209_716, 209_716]
+  const [enough, few] = [0, 1].map((missing) =>
+    sizes.map((bytes, index) => {
+      const account = must(client((index + 4 * missing) * 256), bytes)
+      account.reading()
+      account.enlarge(false)
+      receive(account, (least[index] ?? 0) - 1 - missing)
+      return account
+    }),
+  )
+  now.ms = limits.body_grace_ms + 1_000
+  for (const [index, account] of (enough ?? []).entries()) receive(account, least[index] ?? 0)
+  sweep()
+  assert.deepEqual(await Promise.all((enough ?? []).map(cutOf)), ['not cut', 'not cut', 'not cut', 'not cut'])
+  assert.deepEqual(
+    await Promise.all((few ?? []).map(cutOf)),
+    sizes.map(() => 'REQUEST_TIMEOUT'),
+  )
 })
 
 test('when memory is full, the client that holds the most loses a body that is still arriving; what has arrived is kept', async () => {

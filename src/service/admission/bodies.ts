@@ -7,8 +7,11 @@ export interface BodyAccount {
   reading(): void
   /** Counts bytes beyond those of a small body. The refusal when the budget of the client or of the process has no room for them. */
   take(bytes: number): Problem | null
-  /** Takes one of the slots for bodies beyond the unpaid bound; the refusal when none is free. */
-  enlarge(): Problem | null
+  /**
+   * Takes one of the slots for bodies beyond the unpaid bound; the refusal when none is free. `pays` is true for a caller whose payment was
+   * signed by its payer: a part of the slots is for such callers.
+   */
+  enlarge(pays: boolean): Problem | null
   /** The body has arrived, so that it is cut off no more. */
   arrived(): void
   /** Resolves when the body is cut off: it comes too slowly, or its memory is needed for a client that holds less. */
@@ -19,6 +22,8 @@ export interface BodyAccount {
 
 interface ArrivingBody {
   client: string
+  /** The wider network of the client: a /24 or a /48. */
+  network: string
   /** Content-Length; null for a body in chunks. */
   declared_bytes: number | null
   /** Bytes that the connection has received so far. */
@@ -39,9 +44,12 @@ export interface BodyParts {
 }
 
 interface Held {
-  client: Client
+  client: Holder
+  network: Holder
   bytes: number
   large: boolean
+  pays: boolean
+  declared_bytes: number | null
   /** When reading began, and what the connection had received by then; null before. */
   from: { ms: number; bytes: number } | null
   is_receiving: boolean
@@ -49,7 +57,9 @@ interface Held {
   cut(found: Problem): void
 }
 
-interface Client {
+/** Totals of the bodies of one client, or of one network. */
+interface Holder {
+  name: string
   bytes: number
   large: number
   bodies: number
@@ -60,9 +70,10 @@ const SWEEP_MS = 250
 const CUT_MOST = 64
 
 /**
- * Bounds the memory of request bodies by client and in all. A small body counts as soon as it begins; a larger one also needs a slot, and counts
- * as its bytes arrive. When the process has no room left, a body that is still arriving is cut off: one of the client that holds the most, if
- * that is more than the asking client would hold, or, for a slot, one that takes long. A body must arrive at a minimum rate.
+ * Bounds the memory of request bodies by client, by network and in all. A small body counts as soon as it begins; a larger one also needs a
+ * slot, and counts as its bytes arrive. When the process has no room left, a body that is still arriving is cut off: one of the network that
+ * holds the most, if that is more than the asking network would hold, or, for a slot, the slowest one. A body must arrive at a minimum
+ * rate, a large one at a rate in proportion to its size.
  */
 export function createBodies(parts: BodyParts): Bodies {
   const table = new BodyTable(parts)
@@ -71,9 +82,10 @@ export function createBodies(parts: BodyParts): Bodies {
 
 class BodyTable {
   readonly #parts: BodyParts
-  readonly #clients = new Map<string, Client>()
+  readonly #clients = new Map<string, Holder>()
+  readonly #networks = new Map<string, Holder>()
   readonly #bodies = new Set<Held>()
-  readonly #total = { bytes: 0, large: 0 }
+  readonly #total = { bytes: 0, large: 0, large_unpaid: 0 }
   #is_sweeping = false
 
   constructor(parts: BodyParts) {
@@ -84,33 +96,37 @@ class BodyTable {
     return this.#total.bytes
   }
 
-  open({ client: name, declared_bytes, received_bytes }: ArrivingBody): ReturnType<Bodies['open']> {
-    const client = this.#clients.get(name) ?? { bytes: 0, large: 0, bodies: 0 }
+  open({ client: client_name, network: network_name, declared_bytes, received_bytes }: ArrivingBody): ReturnType<Bodies['open']> {
+    const client = holderIn(this.#clients, client_name)
+    const network = holderIn(this.#networks, network_name)
     const { promise, resolve } = Promise.withResolvers<Problem>()
     const cut = (found: Problem) => {
       body.is_receiving = false
       this.#release(body)
       resolve(found)
     }
-    const body: Held = { client, bytes: 0, large: false, from: null, is_receiving: true, received_bytes, cut }
+    const size = { bytes: 0, large: false, pays: false, declared_bytes }
+    const body: Held = { client, network, ...size, from: null, is_receiving: true, received_bytes, cut }
     const refused = this.#grow(body, Math.min(declared_bytes ?? limits.unpaid_body_bytes, limits.unpaid_body_bytes))
     if (refused !== null) return { ok: false, problem: refused }
     client.bodies++
-    this.#clients.set(name, client)
+    network.bodies++
+    this.#clients.set(client_name, client)
+    this.#networks.set(network_name, network)
     this.#bodies.add(body)
     if (!this.#is_sweeping) this.#parts.later(this.#sweep, SWEEP_MS)
     this.#is_sweeping = true
-    return { ok: true, account: this.#accountOf(name, body, promise) }
+    return { ok: true, account: this.#accountOf(body, promise) }
   }
 
-  #accountOf(name: string, body: Held, cut: Promise<Problem>): BodyAccount {
+  #accountOf(body: Held, cut: Promise<Problem>): BodyAccount {
     return {
       cut,
       reading: () => void (body.from ??= { ms: this.#parts.time_ms(), bytes: body.received_bytes() }),
       take: (bytes) => this.#grow(body, bytes),
-      enlarge: () => this.#enlarge(body),
+      enlarge: (pays) => this.#enlarge(body, pays),
       arrived: () => void (body.is_receiving = false),
-      close: () => this.#close(name, body),
+      close: () => this.#close(body),
     }
   }
 
@@ -127,67 +143,109 @@ class BodyTable {
     if (this.#is_sweeping) this.#parts.later(this.#sweep, SWEEP_MS)
   }
 
-  /** Cuts off one of these bodies, of the client that holds the most; false when there is none. */
-  #cutOff(may: (body: Held) => boolean): boolean {
+  /** Cuts off the first of these bodies in an order; false when there is none. */
+  #cutOff(may: (body: Held) => boolean, isBefore: (a: Held, b: Held) => boolean): boolean {
     let found: Held | null = null
-    for (const body of this.#bodies) if (body.is_receiving && may(body) && (found === null || isGreater(body, found))) found = body
+    for (const body of this.#bodies) if (body.is_receiving && may(body) && (found === null || isBefore(body, found))) found = body
     found?.cut(NO_ROOM)
     return found !== null
   }
 
   #grow(asking: Held, bytes: number): Problem | null {
-    const { client } = asking
+    const { client, network } = asking
     if (client.bytes + bytes > limits.client_body_bytes) return CLIENT_FULL
-    const may = (body: Held) => body.client.bytes > client.bytes + bytes
-    while (this.#total.bytes + bytes > limits.bodies_bytes) if (!this.#cutOff(may)) return NO_ROOM
+    const may = (body: Held) => body.network.bytes > network.bytes + bytes || body.client.bytes > client.bytes + bytes
+    while (this.#total.bytes + bytes > limits.bodies_bytes) if (!this.#cutOff(may, holdsMore)) return NO_ROOM
     asking.bytes += bytes
     client.bytes += bytes
+    network.bytes += bytes
     this.#total.bytes += bytes
     return null
   }
 
-  #enlarge(asking: Held): Problem | null {
-    const { client } = asking
+  #enlarge(asking: Held, pays: boolean): Problem | null {
     if (asking.large) return null
+    const { client, network } = asking
     if (client.large >= limits.client_large_bodies) return CLIENT_FULL
-    const late_ms = this.#parts.time_ms() - limits.large_body_ms
-    const may = (body: Held) =>
-      body.large && (body.client.large > client.large + 1 || (body.client !== client && (body.from?.ms ?? 0) < late_ms))
-    if (this.#total.large >= limits.large_bodies && !this.#cutOff(may)) return NO_ROOM
+    if (network.large >= limits.network_large_bodies) return NETWORK_FULL
+    if (!this.#hasSlot(pays) && !this.#displace(asking, pays)) return NO_ROOM
     asking.large = true
+    asking.pays = pays
     client.large++
+    network.large++
     this.#total.large++
+    if (!pays) this.#total.large_unpaid++
     return null
   }
 
-  #release(body: Held): void {
-    this.#total.bytes -= body.bytes
-    body.client.bytes -= body.bytes
-    body.bytes = 0
-    if (body.large) {
-      this.#total.large--
-      body.client.large--
-    }
-    body.large = false
+  #hasSlot(pays: boolean): boolean {
+    return this.#total.large < limits.large_bodies && (pays || this.#total.large_unpaid < limits.large_bodies - limits.paid_large_bodies)
   }
 
-  #close(name: string, body: Held): void {
+  /** Cuts off a large body: of a network that holds more, or the slowest of those that take longer than the grace period. */
+  #displace(asking: Held, pays: boolean): boolean {
+    const now_ms = this.#parts.time_ms()
+    const late_ms = now_ms - limits.body_grace_ms
+    const may = (body: Held) =>
+      body.large &&
+      (pays || !body.pays) &&
+      (body.network.large > asking.network.large + 1 || (body.client !== asking.client && (body.from?.ms ?? now_ms) <= late_ms))
+    const isSlower = (a: Held, b: Held) => rateOf(a, now_ms) < rateOf(b, now_ms)
+    const isBefore = (a: Held, b: Held) => (a.network.large === b.network.large ? isSlower(a, b) : a.network.large > b.network.large)
+    return this.#cutOff(may, isBefore)
+  }
+
+  #release(body: Held): void {
+    const { client, network } = body
+    this.#total.bytes -= body.bytes
+    client.bytes -= body.bytes
+    network.bytes -= body.bytes
+    body.bytes = 0
+    if (!body.large) return
+    body.large = false
+    client.large--
+    network.large--
+    this.#total.large--
+    if (!body.pays) this.#total.large_unpaid--
+  }
+
+  #close(body: Held): void {
     if (!this.#bodies.delete(body)) return
+    const { client, network } = body
     body.is_receiving = false
     this.#release(body)
-    if (--body.client.bodies === 0) this.#clients.delete(name)
+    if (--client.bodies === 0) this.#clients.delete(client.name)
+    if (--network.bodies === 0) this.#networks.delete(network.name)
   }
 }
 
-/** Of two candidates the one of the client that holds more; of one client the larger body. */
-function isGreater(a: Held, b: Held): boolean {
+function holderIn(holders: ReadonlyMap<string, Holder>, name: string): Holder {
+  return holders.get(name) ?? { name, bytes: 0, large: 0, bodies: 0 }
+}
+
+/** Of two candidates the one whose network holds more, then whose client does; of one client the larger body. */
+function holdsMore(a: Held, b: Held): boolean {
+  if (a.network.bytes !== b.network.bytes) return a.network.bytes > b.network.bytes
   return a.client.bytes === b.client.bytes ? a.bytes > b.bytes : a.client.bytes > b.client.bytes
 }
 
-function isTooSlow({ from, received_bytes }: Held, now_ms: number): boolean {
+/** Bytes per ms since reading began. */
+function rateOf({ from, received_bytes }: Held, now_ms: number): number {
+  return from === null ? Infinity : (received_bytes() - from.bytes) / Math.max(1, now_ms - from.ms)
+}
+
+/** Minimum rate of a body in bytes per second. A large body in chunks is taken for one of the size from which the rate grows no more. */
+function leastRate({ large, declared_bytes }: Held): number {
+  if (!large) return limits.body_bytes_per_second
+  const bytes = Math.min(declared_bytes ?? limits.large_body_rate_bytes, limits.large_body_rate_bytes)
+  return Math.max(limits.body_bytes_per_second, bytes / (limits.large_body_ms / 1_000))
+}
+
+function isTooSlow(body: Held, now_ms: number): boolean {
+  const { from, received_bytes } = body
   if (from === null) return false
   const slow_ms = now_ms - from.ms - limits.body_grace_ms
-  return slow_ms > 0 && received_bytes() - from.bytes < (slow_ms / 1_000) * limits.body_bytes_per_second
+  return slow_ms > 0 && received_bytes() - from.bytes < (slow_ms / 1_000) * leastRate(body)
 }
 
 const retry = { retry_after_s: limits.overload_retry_s }
@@ -197,7 +255,12 @@ const CLIENT_FULL = problem(
   'Your requests in flight hold all the memory for bodies that one client may use. Retry when some of them have ended.',
   retry,
 )
+const NETWORK_FULL = problem(
+  'CLIENT_BUSY',
+  `Your network (IPv4 /24 or IPv6 /48) sends ${limits.network_large_bodies} bodies of more than ${limits.unpaid_body_bytes} bytes, which is the maximum. Retry when some of them have ended.`,
+  retry,
+)
 const TOO_SLOW = problem(
   'REQUEST_TIMEOUT',
-  `The body arrives too slowly: after ${limits.body_grace_ms / 1_000} s it must have arrived at ${limits.body_bytes_per_second} bytes a second or more.`,
+  `The body arrives too slowly: after ${limits.body_grace_ms / 1_000} s it must have arrived at ${limits.body_bytes_per_second} bytes a second or more, one of more than ${limits.unpaid_body_bytes} bytes at a rate that takes ${limits.large_body_ms / 1_000} s for ${limits.large_body_rate_bytes} bytes.`,
 )

@@ -102,11 +102,10 @@ export function a2aRoutes(
       return refused === null
     }
     const { heavy } = deps.call
+    const pays = () => isSigned(deps.call, paymentsIn(header))
     const inThread = (bytes: Uint8Array) =>
-      heavy && isLarge(bytes)
-        ? readInThread(heavy, { kind: 'a2a', bytes }, { address, pays: isSigned(deps.call, paymentsIn(header)) })
-        : null
-    const body = await read(bodyOfRequest(context), { mayReadLarge, ready: () => turn('intake', address), inThread })
+      heavy && isLarge(bytes) ? readInThread(heavy, { kind: 'a2a', bytes }, { address, pays: pays() }) : null
+    const body = await read({ ...bodyOfRequest(context), pays }, { mayReadLarge, ready: () => turn('intake', address), inThread })
     if (refused !== null) {
       const asked = { serve, words: parts().context.words, deps, tool: null, address, request_id }
       return largeMessageResponse(refused, asked)

@@ -18,6 +18,8 @@ export interface BodySource {
   readonly coding?: string | null
   /** Memory reserved for the body; absent for a request without a connection. */
   readonly account?: BodyAccount | undefined
+  /** Returns true for a caller with a payment that its payer has signed; absent where none can be sent. */
+  pays?(): boolean
   /** Reads a body that is known to be small. */
   whole(): Promise<Uint8Array>
   chunks(): AsyncIterable<Uint8Array>
@@ -91,7 +93,7 @@ class LargeBodyPolicy {
     if (total <= limits.unpaid_body_bytes) return null
     this.#allowed ??= bytesOf(await this.#mayReadLarge())
     if (total > this.#allowed) return tooLargeUnpaid()
-    return this.#source.account?.enlarge() ?? null
+    return this.#source.account?.enlarge(this.#source.pays?.() ?? false) ?? null
   }
 }
 

@@ -16,7 +16,7 @@ export interface Handlers {
   /** Serves the call route, the hot path, without Request and Response objects. */
   call(exchange: CallExchange): Promise<Reply>
   /** Reserves memory for the body of a new request, or returns a problem. */
-  openBody(address: string, body: Omit<Parameters<Bodies['open']>[0], 'client'>): ReturnType<Bodies['open']>
+  openBody(address: string, body: Omit<Parameters<Bodies['open']>[0], 'client' | 'network'>): ReturnType<Bodies['open']>
   /** Address of the client behind a peer. */
   callerAddress(peer: string, forwarded: string | null): string
   requestId(given: string | null): string

@@ -231,12 +231,14 @@ export function mcpRoutes(
       return readableBytes(await decided.promise)
     }
     const { heavy } = deps.call
+    const pays = () => isSigned(deps.call, paymentsIn(header))
     const body = (bytes: Uint8Array) => ({ kind: 'mcp', bytes, small: form !== null, at: desk.at() }) as const
     const inThread = (bytes: Uint8Array) =>
-      heavy && (isLarge(bytes) || isLargePreflight(bytes))
-        ? readInThread(heavy, body(bytes), { address, pays: isSigned(deps.call, paymentsIn(header)) })
-        : null
-    const received = await readMessage(bodyOfRequest(context), { mayReadLarge, ready: () => turn('intake', address), inThread })
+      heavy && (isLarge(bytes) || isLargePreflight(bytes)) ? readInThread(heavy, body(bytes), { address, pays: pays() }) : null
+    const received = await readMessage(
+      { ...bodyOfRequest(context), pays },
+      { mayReadLarge, ready: () => turn('intake', address), inThread },
+    )
     decided.resolve({ kind: 'short' })
     const decision = await decided.promise
     const read = admittedMessage(received, decision)
