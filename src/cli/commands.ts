@@ -107,15 +107,26 @@ export const COMMANDS = {
   },
   sign: {
     summary: 'Sign what an answer asks for, with a key file.',
-    usage: ['assay sign <kind> <answer.json | -> --key-file file'],
+    usage: [
+      'assay sign <kind> <answer.json | -> --key-file file',
+      'assay sign invoice-payment <answer.json | -> --key-file file --to 0x… --max-usdc 49.00 --url https://…',
+    ],
     options: {
       'key-file': { type: 'string', value: 'file', meaning: 'File with the private key that signs; only its owner may have access.' },
+      to: { type: 'string', value: '0x…', meaning: 'Recipient that a payment may have: the merchant of the invoice.' },
+      'max-usdc': { type: 'string', value: 'amount', meaning: 'Maximum amount of a payment in USDC, such as 49.00.' },
+      url: {
+        type: 'string',
+        value: 'origin',
+        meaning: 'Service that issued the invoice; the payment is compared with it, and sent nowhere else.',
+      },
     },
     most_words: 2,
     notes: [
       'The document has a member "sign", as answers and problems that ask for a signature have it; GET /v1/signing of a service lists the kinds. Only a',
       'document of the given kind is signed, and all that is signed is shown on standard error. Standard output gets the signature and the request that',
-      'takes it; nothing is sent. If body_is is merge_patch, send the request that was answered, changed by the body.',
+      'takes it; no signature is sent. A payment is signed only to --to, up to --max-usdc, in USDC, for at most an hour, and with the nonce of its',
+      'invoice, which is read from --url. If body_is is merge_patch, send the request that was answered, changed by the body.',
     ],
   },
   bundle: {

@@ -7,11 +7,13 @@ import type { Invocation } from './commands.ts'
 import { CliError, type Exit, printable, unknownName } from './errors.ts'
 import { readJsonFile } from './input.ts'
 import { keySigner } from './remote.ts'
+import { allowedPayment, checkPayment } from './sign-payment.ts'
 import { remark, say } from './terminal.ts'
 
 /**
  * `assay sign <kind> <answer.json | ->`: signs what an answer asks for in its member `sign`, and prints the signature in the request that takes it. Only a
- * document of the given kind is signed: same method, same types or form of text. Everything that is signed is shown first.
+ * document of the given kind is signed: same method, same types or form of text. Everything that is signed is shown first. A document that moves
+ * money is signed only within the limits of the options.
  */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [kind, name] = invocation.words
@@ -21,6 +23,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (!isSigningKind(kind)) throw unknownName('kind', kind, kinds, `The kinds are ${kinds.join(', ')}.`)
   const file = invocation.text('key-file')
   if (file === null) throw new CliError('usage', 'Give the key that signs: --key-file <file>.')
+  const allowed = kind === 'invoice-payment' ? allowedPayment(invocation) : null
   const signer = keySigner(file)
   const request = signIn(await readJsonFile(name), kind)
   if (request.signer !== null && request.signer.toLowerCase() !== signer.address)
@@ -30,6 +33,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
     )
   const filled = withSigner(request, signer.address)
   const signable = checkedSignable(filled, kind)
+  if (allowed !== null && signable.method === 'eth_signTypedData_v4') await checkPayment(signable.typed_data, filled, allowed)
   const digest = digestOf(signable)
   for (const line of shownLines(kind, signable, toHex(digest))) remark(line)
   const signature = signer.sign(digest)

@@ -23,9 +23,9 @@ after(() => desk.clear())
 
 const exampleOf = (kind: SigningKind) => signingKindDocument(kind, ORIGIN).example
 
-test('every kind is signed; other libraries recover the key from what is shown', async () => {
+test('every kind but a payment is signed; other libraries recover the key from what is shown', async () => {
   const { address } = privateKeyToAccount(KEY)
-  for (const kind of KINDS) {
+  for (const kind of KINDS.filter((one) => one !== 'invoice-payment')) {
     const sign = exampleOf(kind)
     const { code, stdout, stderr } = await desk.run(['sign', kind, '-', '--key-file', key_file], {
       input: JSON.stringify({ result: { sign } }),

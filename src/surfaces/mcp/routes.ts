@@ -235,10 +235,8 @@ export function mcpRoutes(
     const body = (bytes: Uint8Array) => ({ kind: 'mcp', bytes, small: form !== null, at: desk.at() }) as const
     const inThread = (bytes: Uint8Array) =>
       heavy && (isLarge(bytes) || isLargePreflight(bytes)) ? readInThread(heavy, body(bytes), { address, pays: pays() }) : null
-    const received = await readMessage(
-      { ...bodyOfRequest(context), pays },
-      { mayReadLarge, ready: () => turn('intake', address), inThread },
-    )
+    const source = { ...bodyOfRequest(context), pays }
+    const received = await readMessage(source, { mayReadLarge, ready: () => turn('intake', address), inThread })
     decided.resolve({ kind: 'short' })
     const decision = await decided.promise
     const read = admittedMessage(received, decision)
