@@ -102,6 +102,8 @@ export interface Store {
   readonly instances: Instances
   /** Number of reads and writes of this process that wait; bounded. */
   waiting(): number
+  /** True while the circuit breaker is open: the database cannot be used, and operations are rejected without waiting for it. */
+  breaker_open(): boolean
   /** The time by the clock of the database, in milliseconds since 1970. */
   now_ms(): Promise<number>
   /** Resolves when the store answers; rejects with the reason otherwise. */

@@ -36,6 +36,11 @@ export class Breaker {
     return this.#opened > 0 && (this.#probing || this.#clock.steady_ms() < this.#open_until_ms)
   }
 
+  /** False from the opening until a probe succeeds, also while the next request would be the probe. */
+  isClosed(): boolean {
+    return this.#opened === 0
+  }
+
   /** Returns a ticket; null while the breaker is open. */
   take(): Ticket | null {
     if (this.#opened === 0) return { probe: false }

@@ -111,6 +111,11 @@ export const limits = {
   /** Retry-After in seconds while a source or the store is down, and under overload. */
   source_retry_s: 10,
   store_retry_s: 2,
+  /**
+   * Circuit breaker of a PostgreSQL store: number of failures to reach the server within a window after which operations are rejected
+   * immediately, and the pause between two probes.
+   */
+  store_breaker: { failures: 3, window_ms: 10_000, open_ms: 500, open_max_ms: 2_000 },
   overload_retry_s: 1,
   /** Maximum number of statements in one store transaction. */
   store_batch: 64,

@@ -95,7 +95,7 @@ export interface AppDeps {
   tasks: TaskStore
   sealer: Sealer
   stored_answers: StoredAnswers
-  store: Pick<Store, 'kind' | 'ping' | 'instances'> & OperatorStatusParts['store']
+  store: Pick<Store, 'kind' | 'ping' | 'breaker_open' | 'instances'> & OperatorStatusParts['store']
   /** Invoices; `relay` is null if this deployment cannot settle. */
   invoices: { service: InvoiceService; relay: InvoiceRelay | null; live: InvoiceLive }
   insurance: InsuranceParts

@@ -8,6 +8,7 @@ import { type BoundValue, columns, count, count32, key_type, parameter, text_typ
 import { columnLists, expression, type PreparedStatement, selected, sql, statement, type StoredRow } from './statements.ts'
 import { assertStorable, type AtomicOptions, presentRow, type Work } from './database.ts'
 import { allowance_key, PING, SqlStore, TAKE_ONE } from './sql-store.ts'
+import { StoreBreaker } from './store-breaker.ts'
 
 /** Groups many takes into one row for each key, and distributes the grants in order of arrival. */
 
@@ -88,6 +89,8 @@ const PLACE_MS = 10_000
 const STATEMENT_MS = 5_000
 /** When the server does not even answer that it gave up. */
 const ANSWER_MS = STATEMENT_MS + 1_000
+/** Connection and answer of a probe. */
+const PROBE_MS = 2_000
 /** Migrations wait for each other and may rewrite a table. */
 const MIGRATION_MS = 60_000
 /** Key of the advisory lock: `assa` in ASCII, then one number for each use. */
@@ -146,11 +149,13 @@ class PostgresStore extends SqlStore {
   readonly #turns = new Turns()
   readonly #under_way = new Set<Promise<unknown>>()
   readonly #texts = new Map<string, string>()
+  readonly #breaker: StoreBreaker
   #closed: Promise<void> | undefined
 
   constructor(url: string, batch_items: number) {
     super()
     const own = crypto.randomUUID()
+    this.#breaker = new StoreBreaker(() => ping(url))
     this.instances = {
       join: () => this.#tracked(this.#send(this.#takes, PING, [])).then(() => own),
       isRunning: async (instance) => instance === own || !(await this.#hasEnded(instance)),
@@ -170,6 +175,8 @@ class PostgresStore extends SqlStore {
   }
 
   readonly waiting = () => this.#queue.waiting() + this.#under_way.size
+
+  readonly breaker_open = () => this.#breaker.isOpen()
 
   async now_ms(): Promise<number> {
     const [row = {}] = await this.read(READ_CLOCK, [])
@@ -214,16 +221,31 @@ class PostgresStore extends SqlStore {
   async #transact<Result>(begin: string, work: () => Work<Result>, keep?: (outcome: Result) => boolean): Promise<Result> {
     let client: pg.PoolClient | undefined
     try {
-      client = await this.#pool.connect()
+      client = await this.#connect(this.#pool)
       await client.query(begin)
       const outcome = await this.#walk(client, work())
       await client.query((keep?.(outcome) ?? true) ? 'commit' : 'rollback')
       client.release()
       return outcome
     } catch (error) {
+      if (isSilence(error)) this.#breaker.failed()
       await giveUp(client)
       throw fault(error)
     }
+  }
+
+  /** A connection of the pool. The breaker counts a server that cannot be reached, but not a pool whose connections are all in use. */
+  #connect(connections: pg.Pool): Promise<pg.PoolClient> {
+    return this.#breaker.waitFor(({ resolve, reject }) =>
+      connections.connect((error, client, release) => {
+        if (client !== undefined) {
+          if (!resolve(client)) release()
+          return
+        }
+        if (isUnreachable(error)) this.#breaker.failed()
+        reject(error)
+      }),
+    )
   }
 
   async #walk<Result>(client: pg.PoolClient, work: Work<Result>): Promise<Result> {
@@ -233,12 +255,14 @@ class PostgresStore extends SqlStore {
   }
 
   async #end(): Promise<void> {
+    this.#breaker.stop()
     await Promise.allSettled(this.#under_way)
     await Promise.all([this.#takes.end(), this.#pool.end()])
   }
 
   #assertOpen(): void {
     if (this.#closed !== undefined) throw new StoreUnavailableError('The store is closed.')
+    this.#breaker.assertClosed()
     if (this.#under_way.size >= limits.store_waiting) throw new StoreBusyError('too much waits')
   }
 
@@ -257,15 +281,21 @@ class PostgresStore extends SqlStore {
     }
   }
 
-  async #send(by: pg.Pool, prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
+  async #send(connections: pg.Pool, prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
+    let client: pg.PoolClient | undefined
     try {
-      return await this.#run(by, prepared, values)
+      client = await this.#connect(connections)
+      const rows = await this.#run(client, prepared, values)
+      client.release()
+      return rows
     } catch (error) {
+      if (isSilence(error)) this.#breaker.failed()
+      client?.release(true)
       throw fault(error)
     }
   }
 
-  async #run(by: pg.Pool | pg.PoolClient, prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
+  async #run(by: pg.PoolClient, prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
     return (await by.query<StoredRow>({ name: prepared.name, text: this.#text(prepared), values })).rows
   }
 
@@ -397,6 +427,33 @@ function connection(url: string, statement_ms: number, answer_ms: number): pg.Cl
     keepAlive: true,
     application_name: 'assay',
   }
+}
+
+/** Asks the server on a new connection, which ends with the question. */
+async function ping(url: string): Promise<void> {
+  const client = new pg.Client(connection(url, PROBE_MS, PROBE_MS))
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query(PING.text)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** Messages of pg and pg-pool, whose time-outs have no code. */
+const NO_PLACE = 'timeout exceeded when trying to connect'
+const NO_ANSWER = 'Query read timeout'
+
+/** The server did not answer a statement in time. A connection that is lost says nothing about the server; the next one does. */
+function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === NO_ANSWER
+}
+
+/** Returns true when no connection could be opened: neither another error of the server, nor a pool whose connections are all in use. */
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(?:08|57P)/.test(error.code ?? '')
+  return error instanceof Error && error.message !== NO_PLACE
 }
 
 function fault(error: unknown): StoreError {

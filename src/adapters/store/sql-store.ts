@@ -136,6 +136,7 @@ export abstract class SqlStore implements Store {
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
   abstract readonly instances: Instances
   abstract readonly waiting: () => number
+  abstract readonly breaker_open: () => boolean
   abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>
   abstract close(): Promise<void>

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Instances, AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
+import { Breaker } from '../../pure/breaker.ts'
 import { StoreUnavailableError, fault, isBusy, outage } from './errors.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { type BoundValue, count, type StoredValue } from './columns.ts'
@@ -241,6 +242,9 @@ interface SqliteOptions {
   busy_attempts: number
 }
 
+/** One batch that waited in vain for the lock of the file opens it; the next batch is already a probe. */
+const LOCK_BREAKER = { failures: 1, window_ms: 0, open_ms: 0, open_max_ms: 0 }
+
 const READ_CLOCK = statement('read_clock', sql`select ${expression('now_ms', count, "cast(round(unixepoch('subsec') * 1000) as integer)")}`)
 
 /** Something to do within the transaction of this turn, for someone who waits for the commit. */
@@ -272,6 +276,7 @@ class SqliteStore extends SqlStore {
   readonly #queue: TurnBatch<Job>
   readonly #checkpoints: Checkpoints
   readonly #attempts: number
+  readonly #lock = new Breaker(LOCK_BREAKER, { steady_ms: () => performance.now() })
   #closed: Promise<void> | undefined
 
   constructor(path: string, database: DatabaseSync, options: SqliteOptions) {
@@ -296,6 +301,8 @@ class SqliteStore extends SqlStore {
   }
 
   readonly waiting = () => this.#queue.waiting()
+
+  readonly breaker_open = () => !this.#lock.isClosed()
 
   async now_ms(): Promise<number> {
     const [row = {}] = await this.read(READ_CLOCK, [])
@@ -369,13 +376,20 @@ class SqliteStore extends SqlStore {
     return String(Object.values(this.#database.prepare(text).get() ?? {})[0])
   }
 
+  /** While the breaker is open a batch is a probe: it tries to get the lock once. */
   #writeBatch(jobs: Job[]): void | Promise<void> {
+    const probe = this.#lock.isClosed() ? null : this.#lock.take()
     try {
       this.#transact(jobs)
     } catch (error) {
-      if (isBusy(error)) return this.#writeLater(jobs)
+      if (probe === null && isBusy(error)) return this.#writeLater(jobs)
+      if (probe !== null) {
+        if (isBusy(error)) this.#lock.failed(probe)
+        else this.#lock.succeeded(probe)
+      }
       return rejectAll(jobs, outage(error))
     }
+    if (probe !== null) this.#lock.succeeded(probe)
     settleAll(jobs)
   }
 
@@ -385,8 +399,10 @@ class SqliteStore extends SqlStore {
       settleAll(jobs)
     } catch (error) {
       rejectAll(jobs, outage(error))
+      if (!isBusy(error)) return
+      this.#lock.failed({ probe: false })
       // What gathered meanwhile would only wait as long again.
-      if (isBusy(error)) rejectAll(this.#queue.withdraw(), outage(error))
+      rejectAll(this.#queue.withdraw(), outage(error))
     }
   }
 

@@ -15,7 +15,7 @@ import { type History, WATCHED } from './history.ts'
  */
 export interface RoomParts {
   history: Pick<History, 'record' | 'last'>
-  store: Pick<Store, 'waiting'> & { log: Pick<Store['log'], 'head' | 'waiting_since'> }
+  store: Pick<Store, 'waiting' | 'breaker_open'> & { log: Pick<Store['log'], 'head' | 'waiting_since'> }
   signing: { waiting(): number } | null
   heavy: { waiting(): number }
   /** Null where no receipts log is kept. */
@@ -205,12 +205,15 @@ function datasets({ lists, feeds }: RoomParts): Gauge[] {
   ]
 }
 
-function others({ held, following, connections }: RoomParts): Gauge[] {
+function others({ held, following, connections, store }: RoomParts): Gauge[] {
   // Not `job`: Prometheus puts the name of its scrape there, and renames what a process calls so.
   const leases = () => Array.from(held(), ([name, mine]) => ({ labels: { lease: name.split(':')[0] ?? name }, value: Number(mine) }))
   const closed = () => Object.entries(connections.closed()).map(([reason, value]) => ({ labels: { reason }, value }))
   return [
     gauge('assay_lease_held', '1 when this process has the lease of the job, otherwise 0; exactly one process should have it.', leases),
+    gauge('assay_store_breaker_open', '1 while the circuit breaker of the store is open, otherwise 0.', () =>
+      one(Number(store.breaker_open())),
+    ),
     gauge('assay_event_streams', 'Open event streams of followed invoices.', () => one(following())),
     gauge('assay_connections', 'Open connections.', () => one(connections.count())),
     gauge('assay_connections_limit', 'Maximum number of open connections.', () => [{ labels: {}, value: limits.connections }]),
