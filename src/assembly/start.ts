@@ -144,6 +144,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       bindTables([])
       await app.deps.call.issuer.queue?.stop()
       await log_room?.queue.stop()
+      await log_room?.stopWatching()
       await jobs.stop()
       await webhooks.deliveries.stop()
       await room.stop()
@@ -192,6 +193,7 @@ function recordings(
     signing: deps.call.issuer.queue,
     heavy,
     log_queue: log_room?.queue ?? null,
+    log_state: log_room?.surface.state ?? null,
     held: jobs.held,
     following: invoices.live.following,
     lists: deps.datasets.ages,
@@ -306,7 +308,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
     insurance,
     webhooks: webhooks.service,
     credits,
-    log: log_room,
+    log: log_room?.surface ?? null,
     prices,
     terms: room.terms,
     sandbox: room.sandbox,

@@ -311,8 +311,12 @@ export const COMMANDS = {
     ],
   },
   log: {
-    summary: 'Fetch and verify the checkpoint or a proof of the public log of a service.',
-    usage: ['assay log checkpoint --url https://…', 'assay log proof <receipt.json> --url https://…'],
+    summary: 'Fetch and verify the checkpoint or a proof of the public log of a service, or resume the log of this deployment.',
+    usage: [
+      'assay log checkpoint --url https://…',
+      'assay log proof <receipt.json> --url https://…',
+      'assay log resume [--accept size:root --reason "…"]',
+    ],
     options: {
       url: { type: 'string', value: 'origin', meaning: 'The service that issued the receipt.' },
       keys: {
@@ -320,12 +324,20 @@ export const COMMANDS = {
         value: 'file',
         meaning: "The issuer's key list from an earlier time; by default it is fetched from the service.",
       },
+      accept: {
+        type: 'string',
+        value: 'size:root',
+        meaning: 'resume: head of the store from which a new log begins, without the lost entries.',
+      },
+      reason: { type: 'string', value: 'text', meaning: 'resume: why the loss is accepted; the reason is published.' },
       ...JSON_OPTIONS,
     },
     most_words: 2,
     notes: [
       'proof writes the proof that the receipt is in the log (C2SP tlog-proof), which "assay verify --log" verifies offline. Exit code 0 if the proof or the',
       'checkpoint is signed by the key of the log, otherwise 1; 69 if the log does not have the receipt.',
+      'A log is stopped when the store does not continue what was published. resume shows what is missing (exit code 1). If the store has it after all,',
+      'the log resumes on proof; with --accept the log is retired, and a new one with another origin begins at the head of the store.',
     ],
   },
   insurers: {

@@ -22,6 +22,7 @@ import {
   StartError,
   type SecretFile,
 } from '../assembly/identity.ts'
+import { inspectLog, type LogInspection } from '../assembly/log.ts'
 import { readAhead } from '../assembly/start.ts'
 import type { FeedState } from '../ports/datasets.ts'
 import type { RegisterId, RegisterNumber } from '../ports/registers.ts'
@@ -29,6 +30,7 @@ import { bundledScreening } from '../pure/checks/ofac.ts'
 import { bindTables } from '../pure/datasets/datasets.ts'
 import { refreshAdvice } from '../pure/datasets/feeds.ts'
 import { createDatasetService, type DatasetService } from '../service/datasets/dataset-service.ts'
+import { entriesText, lastStop, RESUME_ADVICE, stopWords } from '../service/log/log-history.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import { registerLimits } from '../service/limits.ts'
 import { isPostgres, unknownToolInOverrides, type Settings } from '../service/config.ts'
@@ -60,6 +62,7 @@ export async function checkSettings(settings: Settings): Promise<DoctorCheck[]> 
     await runCheck('secret', () => checkSecret(settings)),
     ...(await Promise.all(secretFiles(settings).map((file) => runCheck('permissions', () => checkPermissions(file))))),
     await runCheck('store', () => checkStore(settings)),
+    ...(await checkLog(settings)),
     ...(await checkDatasets(settings)),
     ...(await checkRegisters(settings)),
     ...(settings.ASSAY_MODE === 'live' ? [checkOrigins(settings)] : []),
@@ -209,6 +212,29 @@ async function checkStore(settings: Settings): Promise<DoctorFinding> {
   } finally {
     await store.close()
   }
+}
+
+/** A log that the store does not continue; none where no log was begun, and where `store` says that the store cannot be opened. */
+async function checkLog(settings: Settings): Promise<DoctorCheck[]> {
+  const target = places.store(settings)
+  const store = isPostgres(target) || existsSync(target) ? await openStore(target).catch(() => null) : null
+  if (store === null) return []
+  try {
+    const found = await inspectLog(settings, store)
+    return found === null ? [] : [{ name: 'log', ...logFinding(found) }]
+  } catch (error) {
+    return [{ name: 'log', state: 'failed', words: error instanceof Error ? error.message : 'Unknown reason.' }]
+  } finally {
+    await store.close()
+  }
+}
+
+function logFinding({ history, head, fault }: LogInspection): DoctorFinding {
+  const stop = lastStop(history)?.stop ?? fault
+  if (stop !== null) return { state: 'failed', words: `The log is stopped. ${stopWords(stop)} ${RESUME_ADVICE}` }
+  const cuts = history.epoch - 1
+  const words = `The store continues the published log, with ${entriesText(head?.size ?? 0)}`
+  return { state: 'ok', words: cuts === 0 ? `${words}.` : `${words}; ${cuts} earlier ${cuts === 1 ? 'log is' : 'logs are'} retired.` }
 }
 
 /** Datasets without a store: those of the release. */

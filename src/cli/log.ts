@@ -15,14 +15,18 @@ import { requestService, serviceUrl } from './remote.ts'
 import { outcomeMark, say, table, wantsJson } from './terminal.ts'
 import { receiptEntry } from './verify.ts'
 
-const ACTIONS = ['checkpoint', 'proof'] as const
+const ACTIONS = ['checkpoint', 'proof', 'resume'] as const
 
-/** `assay log checkpoint | proof`: reads the public log of a service and verifies what it answers. */
+/** `assay log checkpoint | proof`: reads the public log of a service and verifies what it answers. `resume` acts on the log of this deployment. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [word, file] = invocation.words
   const action = ACTIONS.find((known) => known === word)
-  if (word === undefined) throw new CliError('usage', 'Give an action: assay log checkpoint, or assay log proof <receipt.json>.')
-  if (action === undefined) throw unknownName('action', word, ACTIONS, 'The actions are checkpoint and proof.')
+  if (word === undefined)
+    throw new CliError('usage', 'Give an action: assay log checkpoint, assay log proof <receipt.json>, or assay log resume.')
+  if (action === undefined) throw unknownName('action', word, ACTIONS, 'The actions are checkpoint, proof and resume.')
+  if (action === 'resume') return (await import('./log-resume.ts')).resume(invocation)
+  if (invocation.text('accept') !== null || invocation.text('reason') !== null)
+    throw new CliError('usage', '--accept and --reason go with resume.')
   const url = serviceUrl(invocation)
   const key = await logKey(url, invocation)
   if (action === 'checkpoint') return showCheckpoint(url, key, invocation)

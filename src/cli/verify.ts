@@ -1,5 +1,5 @@
 import { claimsBundle } from '../pure/audit/bundle.ts'
-import { logKeyIn } from '../pure/audit/verify-bundle.ts'
+import { logKeyIn, logNameOf } from '../pure/audit/verify-bundle.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { judgeKey, type KeyList, readKeyList } from '../pure/receipts/keys.ts'
 import { claimsPolicy, type Policy, type PolicyVerdict, verifyPolicy } from '../pure/rulebooks/pol1.ts'
@@ -8,7 +8,15 @@ import { chooseSigning } from '../adapters/signer/choose.ts'
 import type { Invocation } from './commands.ts'
 import { CliError, type Exit } from './errors.ts'
 import { readJsonFile, readReceipts, readTextFile, type ReceiptFile } from './input.ts'
-import { bytesToHex, readVerifierKey, type VerifierKey, logEntry, verifyLogProof, type LogVerdict } from '../pure/log/checkpoint.ts'
+import {
+  bytesToHex,
+  originOf,
+  readVerifierKey,
+  type VerifierKey,
+  logEntry,
+  verifyLogProof,
+  type LogVerdict,
+} from '../pure/log/checkpoint.ts'
 import { isObject } from '../pure/is-object.ts'
 import type { HeadlineTone } from '../pure/headline.ts'
 import { verifyLink, type LinkCode } from '../pure/receipts/chain.ts'
@@ -132,7 +140,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
     if ([input, result, proof].some((one) => one !== undefined && one !== null))
       throw new CliError('usage', '--input, --result and --log need a file with a single receipt; a bundle has them all.')
     const { verifyBundleFile } = await import('./bundle.ts')
-    return verifyBundleFile(invocation, bundle, { keys, ...(await readLogKeys(invocation)) })
+    return verifyBundleFile(invocation, bundle, { keys, ...(await readLogKeys(invocation, logNameOf(bundle))) })
   }
   if (policy !== null) return showPolicy(invocation, checkPolicy(policy, keys, crypto))
   if (held === null) throw new CliError('data', `${printable(name)} contains no receipt.`)
@@ -248,14 +256,18 @@ export interface LogProofGiven {
 async function readLogProof(invocation: Invocation): Promise<LogProofGiven | null> {
   const file = invocation.text('log')
   if (file === null) return null
-  const { log, witnesses } = await readLogKeys(invocation)
+  const text = await readTextFile(file)
+  const { log, witnesses } = await readLogKeys(invocation, originOf(text.slice(text.indexOf('\n\n') + 2)))
   if (log === null) throw new CliError('usage', 'Give --log-key, the verifier key of the log; the issuer publishes it at /log/key.')
-  return { text: await readTextFile(file), log, witnesses }
+  return { text, log, witnesses }
 }
 
-/** Log key from `--log-key` or the key list, null without either; and the keys of `--witness`. */
-async function readLogKeys(invocation: Invocation): Promise<{ log: VerifierKey | null; witnesses: VerifierKey[] }> {
-  const given = invocation.text('log-key') ?? (await keyInList(invocation.text('keys')))
+/** Key of the log of this name from `--log-key` or the key list, null without either; and the keys of `--witness`. */
+async function readLogKeys(
+  invocation: Invocation,
+  log_name: string | null,
+): Promise<{ log: VerifierKey | null; witnesses: VerifierKey[] }> {
+  const given = invocation.text('log-key') ?? (await keyInList(invocation.text('keys'), log_name))
   const witness = invocation.text('witness')
   return {
     log: given === null ? null : readKeyOption(given, 'log', '--log-key'),
@@ -263,8 +275,8 @@ async function readLogKeys(invocation: Invocation): Promise<{ log: VerifierKey |
   }
 }
 
-async function keyInList(file: string | null): Promise<string | null> {
-  return file === null ? null : logKeyIn(await readJsonFile(file))
+async function keyInList(file: string | null, log_name: string | null): Promise<string | null> {
+  return file === null ? null : logKeyIn(await readJsonFile(file), log_name)
 }
 
 function readKeyOption(text: string, type: VerifierKey['type'], option: string): VerifierKey {

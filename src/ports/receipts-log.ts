@@ -46,7 +46,10 @@ export interface ReceiptsLogStore {
   /** Takes entries out of the queue that are in the log already. */
   forget(entries: readonly string[]): Promise<void>
   head(): Promise<LogHead | null>
-  /** All or nothing; false when the log is no longer of `from_size`, since another process appended first. */
+  /**
+   * All or nothing; false when the log is no longer of `from_size`, since another process appended first. Without entries it replaces the
+   * checkpoint of the same tree, and removes the lines of witnesses below the old one.
+   */
   append(growth: LogGrowth): Promise<boolean>
   /** The hashes of tiles, one text for each that is there. */
   tile(level: number, index: number): Promise<string | null>
@@ -56,6 +59,8 @@ export interface ReceiptsLogStore {
   cosign(size: number, key: string, line: string): Promise<void>
   /** The lines of witnesses below the checkpoint of this size. */
   cosignatures(size: number): Promise<string[]>
+  /** Size of the largest checkpoint that has a line of a witness; null without one. */
+  largest_cosigned(): Promise<number | null>
   witnessed(origin: string): Promise<WitnessedHead | null>
   /** Moves from the older head to the newer one; false when another process was first. */
   witness(older: WitnessedHead | null, newer: WitnessedHead): Promise<boolean>

@@ -108,8 +108,9 @@ export const limits = {
   heavy_client_ended: 3,
   heavy_client_ended_ms: 600_000,
   heavy_memory_mb: 512,
-  /** Retry-After in seconds while a source or the store is down, and under overload. */
+  /** Retry-After in seconds while a source, the log or the store is down, and under overload. */
   source_retry_s: 10,
+  log_retry_s: 600,
   store_retry_s: 2,
   /**
    * Circuit breaker of a PostgreSQL store: number of failures to reach the server within a window after which operations are rejected
@@ -346,6 +347,8 @@ export const LOG_RULES = {
   step_entries: 256,
   step_rest_ms: 20,
   round_steps: 64,
+  /** Time in ms after a failed read of the store in which no checkpoint is signed: other instances compare the store with what they published. */
+  settle_ms: 6_000,
   /** Maximum number of receipts that one client may submit per minute, and of checkpoints. */
   per_minute: 60,
   /** Maximum size of either request body in bytes: whole answers, and checkpoints with sixteen signatures of the longest kind. */

@@ -226,6 +226,14 @@ export const LOG_PROBLEMS = {
     'The receipt was just made. It is in the log within a minute; ask again then.',
     'retryable',
   ),
+  LOG_STOPPED: serviceFault(
+    503,
+    'tool',
+    'The log is stopped',
+    'The store does not continue what the log published, so nothing is appended or proved until the operator has decided. Receipts and their ' +
+      'signatures are not affected; /log/history has the details.',
+    'retryable',
+  ),
   LOG_RECEIPT_REFUSED: callerFault(
     422,
     'tool',

@@ -3,6 +3,8 @@ import type { Tool } from '../service/catalogue/define.ts'
 import { priceBounds, priceOf, type PricesNow } from '../service/payments/price-book.ts'
 import { standingNow } from '../service/telemetry/history.ts'
 import { USDC_DECIMALS, usdcDecimal } from '../pure/payments/usdc.ts'
+import { RESUME_ADVICE, stopWords } from '../service/log/log-history.ts'
+import type { LogState } from '../service/log/receipts-log.ts'
 import type { AppDeps, PaymentHealth } from './deps.ts'
 import { endpointsOf, wholeNumber } from './endpoint.ts'
 import { jsonReply, wantsPage } from './http/reply.ts'
@@ -45,6 +47,7 @@ const HEALTH = membersSchema({
   signer: 'Key that signs receipts.',
   store: 'Kind of store, whether it answers, and whether its circuit breaker is open: calls are then refused without waiting for it.',
   payments: 'State of payments, and their recipient.',
+  log: 'Public log of receipts, null where there is none: running, or stopped because the store does not continue what was published; calls are not affected.',
   registers: 'Live registers that are on; paused: failed several times, and not asked for a while.',
   datasets:
     'Age and limit of each list that limits clean answers; aging from two thirds of the limit, old beyond it; refresh says what the operator does.',
@@ -161,6 +164,16 @@ function publicPayments({ terms, paymentNetworks }: AppDeps, { enabled, method, 
   return networks.length === 0 ? own : { ...own, networks }
 }
 
+/** A stopped log stops no call, so `ok` stays true. */
+function logHealth({ stopped, highest }: LogState) {
+  const published = highest === null ? null : { size: highest.size, root: highest.root }
+  if (stopped === null) return { state: 'running', published }
+  const { reason, store, stopped_ms } = stopped
+  const { size, root } = stopped.published
+  const stopped_at = new Date(stopped_ms).toISOString()
+  return { state: 'stopped', published: { size, root }, store, reason, stopped_at, detail: stopWords(stopped), action: RESUME_ADVICE }
+}
+
 function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, payments: PaymentHealth) {
   const { signer } = deps.call.issuer
   return {
@@ -171,6 +184,7 @@ function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, 
     signer: { address: signer.address, implementation: signer.implementation },
     store: { kind: deps.store.kind, ok: store_ok, breaker: deps.store.breaker_open() ? 'open' : 'closed' },
     payments: publicPayments(deps, payments),
+    log: deps.log === null ? null : logHealth(deps.log.state()),
     datasets: deps.datasets.ages(),
     registers: deps.call.registers?.states() ?? [],
     free_daily: deps.free,

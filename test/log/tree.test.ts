@@ -16,7 +16,7 @@ import {
   tileWidth,
 } from '../../src/pure/log/tree.ts'
 import { nativeLogEntry } from '../../src/adapters/log-signer/ed25519.ts'
-import { grow } from '../../src/service/log/receipts-log.ts'
+import { grow } from '../../src/service/log/stored-tree.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { path, proof, treeHash } from './reference-tree.ts'
 

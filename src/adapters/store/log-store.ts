@@ -99,6 +99,11 @@ const WRITE_COSIGNATURE = statement(
 )
 /** Cosignatures of older checkpoints are not needed. */
 const DROP_COSIGNATURES = statement('drop_log_cosignatures', sql`delete from log_cosignature where size < ${cosignature_key.size}`)
+const DROP_ALL_COSIGNATURES = statement('drop_all_log_cosignatures', sql`delete from log_cosignature`)
+const READ_LARGEST_COSIGNED = statement(
+  'largest_log_cosigned',
+  sql`select ${selected(pick(cosignature_key, 'size'))} from log_cosignature order by size desc limit 1`,
+)
 const READ_COSIGNATURES = statement(
   'log_cosignatures',
   sql`select ${selected(cosignature_line)} from log_cosignature where size = ${cosignature_key.size} order by witness`,
@@ -177,6 +182,10 @@ export class SqlReceiptsLogStore extends DatabaseStore implements ReceiptsLogSto
     return (await this.database.readAll(READ_COSIGNATURES, { size })).map(({ line }) => line)
   }
 
+  async largest_cosigned(): Promise<number | null> {
+    return (await this.database.readFirst(READ_LARGEST_COSIGNED, {}))?.size ?? null
+  }
+
   witnessed(origin: string): Promise<WitnessedHead | null> {
     return this.database.readFirst(READ_WITNESSED, { origin })
   }
@@ -191,6 +200,7 @@ export class SqlReceiptsLogStore extends DatabaseStore implements ReceiptsLogSto
 function* append({ from_size, entries, tiles, head }: LogGrowth): Work<boolean> {
   const moved = (yield* execute(MOVE_HEAD, { ...head, from_size })) || (from_size === 0 && (yield* execute(FIRST_HEAD, head)))
   if (!moved) return false
+  if (entries.length === 0) yield* execute(DROP_ALL_COSIGNATURES, {})
   const placed = entries.map((hex, at) => ({ position: from_size + at, entry: hex }))
   yield* runOver(WRITE_ENTRIES, placed)
   for (const tile of tiles) yield* execute(WRITE_TILE, tile)

@@ -267,7 +267,7 @@ function logChecks(bundle: AuditBundle, answers: readonly CheckedAnswer[], given
   const used = given.log ?? key
   if (given.log !== null && (key.name !== used.name || key.id !== used.id))
     checks.push(failed('log_key', '/log/verifier_key', 'It is another key than the one that you gave for this log.'))
-  else if (logKeyIn(bundle.keys) !== log.verifier_key.trim())
+  else if (logKeyIn(bundle.keys, key.name) !== log.verifier_key.trim())
     checks.push(failed('log_key', '/log/verifier_key', 'It is another key than the key list of the bundle names for the log.'))
   else if (given.log === null) checks.push(notChecked('log_key', '/log/verifier_key', 'The key of the log comes with the bundle.'))
   else checks.push(valid('log_key', '/log/verifier_key', 'It is the key that you gave for this log.'))
@@ -288,10 +288,21 @@ function logChecks(bundle: AuditBundle, answers: readonly CheckedAnswer[], given
   return checks
 }
 
-/** Verifier key of the log as a key list names it; null if it names none. */
-export function logKeyIn(key_list: unknown): string | null {
+/** Verifier key of the log as a key list names it: the one of this log name, also if that log is retired, or else the current one. */
+export function logKeyIn(key_list: unknown, log_name: string | null = null): string | null {
   const log = isObject(key_list) ? key_list['log'] : null
-  return isObject(log) && typeof log['verifier_key'] === 'string' ? log['verifier_key'].trim() : null
+  if (!isObject(log)) return null
+  const retired: readonly unknown[] = Array.isArray(log['retired']) ? log['retired'] : []
+  const keys = [log, ...retired].flatMap((one) =>
+    isObject(one) && typeof one['verifier_key'] === 'string' ? [one['verifier_key'].trim()] : [],
+  )
+  return keys.find((key) => key.split('+')[0] === log_name) ?? keys[0] ?? null
+}
+
+/** Name of the log of a bundle; null without one. */
+export function logNameOf(bundle: unknown): string | null {
+  const log = isObject(bundle) ? bundle['log'] : null
+  return isObject(log) && typeof log['verifier_key'] === 'string' ? (log['verifier_key'].split('+')[0] ?? null) : null
 }
 
 interface Head {

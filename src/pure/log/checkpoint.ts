@@ -183,6 +183,11 @@ export function readCheckpoint(text: string): Checkpoint | null {
   return { origin, size: Number(size), root }
 }
 
+/** Origin in the first line of a checkpoint. */
+export function originOf(checkpoint: string): string {
+  return checkpoint.slice(0, Math.max(0, checkpoint.indexOf('\n')))
+}
+
 /** Consistency proof with the signed checkpoint that it leads to, as a witness takes it (C2SP tlog-witness, read 2026-11). */
 export function consistencyText(old_size: number, hashes: readonly Uint8Array[], checkpoint: string): string {
   return [`old ${old_size}`, ...hashes.map(base64Of), '', checkpoint].join('\n')

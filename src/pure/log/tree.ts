@@ -229,6 +229,15 @@ function splitHashes(bytes: Uint8Array): Uint8Array[] {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, at) => bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES))
 }
 
+/** A tile has fewer hashes than a tree of the requested size. */
+export class MissingHashesError extends Error {
+  override readonly name = 'MissingHashesError'
+
+  constructor({ level, index }: Tile) {
+    super(`the receipts log lacks hashes of tile ${level}/${index}`)
+  }
+}
+
 /** Tree in tiles, of which each is read once. */
 export class LogTree {
   readonly #read: (level: number, index: number) => Promise<Uint8Array | null>
@@ -289,7 +298,7 @@ export class LogTree {
 
   async #hashes(tile: Tile, from: number, to: number): Promise<Uint8Array[]> {
     const hashes = (await this.#tile(tile)).slice(from, to)
-    if (hashes.length !== to - from) throw new Error(`the receipts log lacks hashes of tile ${tile.level}/${tile.index}`)
+    if (hashes.length !== to - from) throw new MissingHashesError(tile)
     return hashes
   }
 

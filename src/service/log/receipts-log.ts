@@ -14,18 +14,22 @@ import {
   verifierKeyText,
   type VerifierKey,
 } from '../../pure/log/checkpoint.ts'
-import { alike, emptyRoot, isConsistent, LogTree, tileWidth, type Sha256, type TileRequest } from '../../pure/log/tree.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { alike, emptyRoot, isConsistent, type LogTree, tileWidth, type Sha256, type TileRequest } from '../../pure/log/tree.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
+import type { LogMemory, RememberedHead } from '../../ports/log-memory.ts'
 import type { LogSigner } from '../../ports/signer.ts'
-import type { ReceiptsLogStore, LogHead, StoredTile, WitnessClient } from '../../ports/receipts-log.ts'
+import type { ReceiptsLogStore, WitnessClient } from '../../ports/receipts-log.ts'
 import type { Job } from '../jobs/jobs.ts'
 import { LOG_RULES } from '../limits.ts'
 import type { Log } from '../../ports/log.ts'
+import { type LogHistory, type LogStop, type NoteStore, originOfEpoch, stopWords } from './log-history.ts'
+import { PublishedHead } from './published-head.ts'
+import { fromHex, growFrom, NO_ENTRIES, treeOf, type TreeHead } from './stored-tree.ts'
 
 interface SequencerParts {
   store: ReceiptsLogStore
+  published: PublishedHead
   signer: LogSigner
-  key: VerifierKey
   clock: Clock
   hash?: Sha256
   pause(pause_ms: number): Promise<void>
@@ -34,34 +38,50 @@ interface SequencerParts {
 /**
  * Appends waiting entries. The lease of the job lets one process do it at a time; should two run simultaneously, the store lets only the
  * first one move the head, so that no two checkpoints of one size exist. A checkpoint is signed before it is stored, and published only
- * after it is stored.
+ * after it is stored and is in the memory of this machine.
  */
 function sequencerJob(parts: SequencerParts): Job {
-  const { pause } = parts
+  const { pause, published } = parts
   return {
     name: 'receipts-log',
     every_ms: LOG_RULES.append_every_ms,
     run: async () => {
+      await published.refresh()
+      if (!published.isSettled()) return
       for (let step = 0; step < LOG_RULES.round_steps && (await appendWaiting(parts)); step++) await pause(LOG_RULES.step_rest_ms)
+      await published.keep()
     },
   }
 }
 
 /** One step; whether another one may find more. */
-async function appendWaiting({ store, signer, key, clock, hash }: SequencerParts): Promise<boolean> {
-  const head = await store.head()
+async function appendWaiting({ store, published, signer, clock, hash }: SequencerParts): Promise<boolean> {
+  const { stored: head, shown } = await published.look()
+  if (published.stopped !== null || (head === null && shown !== null)) return false
   const waiting = await store.waiting(LOG_RULES.step_entries)
-  // The first checkpoint says that the log is there and empty.
-  if (waiting.length === 0 && head !== null) return false
+  // The first checkpoint of an epoch says that the log is there, empty or as it was accepted.
+  const is_signed = head !== null && shown !== null
+  if (waiting.length === 0 && is_signed) return false
   const known = await store.positions(waiting)
   if (known.size > 0) await store.forget([...known.keys()])
-  const entries = waiting.filter((entry) => !known.has(entry))
-  if (entries.length === 0 && head !== null) return true
-  const { size: from_size } = head ?? NO_HEAD
-  const { tiles, size, root } = await grow(store, from_size, entries, hash)
-  const checkpoint = signedCheckpoint({ size, root: hexToBytes(root) }, key, signer)
-  const moved = await store.append({ from_size, entries, tiles, head: { size, root, checkpoint, signed_ms: clock.now_ms() } })
-  return moved && waiting.length === LOG_RULES.step_entries
+  const entries = is_signed ? waiting.filter((entry) => !known.has(entry)) : []
+  if (entries.length === 0 && is_signed) return true
+  const older = head ?? NO_ENTRIES
+  const grown = await growFrom(store, older, entries, hash)
+  if (grown === null) {
+    const { size, root } = older
+    await published.stop({
+      reason: 'inconsistent',
+      published: { size, root, checkpoint: shown?.checkpoint ?? null },
+      store: { size, root },
+    })
+    return false
+  }
+  const { tiles, size, root } = grown
+  const checkpoint = signedCheckpoint({ size, root: hexToBytes(root) }, published.key, signer)
+  const moved = await store.append({ from_size: older.size, entries, tiles, head: { size, root, checkpoint, signed_ms: clock.now_ms() } })
+  if (moved) published.signed({ size, root, checkpoint })
+  return moved && (!is_signed || waiting.length === LOG_RULES.step_entries)
 }
 
 /** Takes the receipts of this process to the log. */
@@ -120,35 +140,6 @@ export function createLogQueue(store: Pick<ReceiptsLogStore, 'queue'>, clock: Cl
   }
 }
 
-function treeOf(store: Pick<ReceiptsLogStore, 'tile'>, hash?: Sha256): LogTree {
-  return new LogTree(async (level, index) => {
-    const hashes = await store.tile(level, index)
-    return hashes === null ? null : fromHex(hashes)
-  }, hash)
-}
-
-/** Changes made by an append: the tiles that grow, whole, and the new root. */
-interface Grown {
-  tiles: StoredTile[]
-  size: number
-  root: string
-}
-
-/** The tree of `from_size` entries with more behind them. */
-export async function grow(
-  store: Pick<ReceiptsLogStore, 'tile'>,
-  from_size: number,
-  entries: readonly string[],
-  hash?: Sha256,
-): Promise<Grown> {
-  const { tiles, root } = await treeOf(store, hash).grow(from_size, entries.map(fromHex))
-  return {
-    tiles: tiles.map(({ level, index, hashes }) => ({ level, index, hashes: Buffer.concat(hashes).toString('hex') })),
-    size: from_size + entries.length,
-    root: Buffer.from(root).toString('hex'),
-  }
-}
-
 /** Bytes of a tile in a tree of some size. */
 function cut(hashes: string, width: number): Uint8Array | null {
   const digits = width * HASH_DIGITS
@@ -157,13 +148,6 @@ function cut(hashes: string, width: number): Uint8Array | null {
 
 /** Hexadecimal digits of a hash. */
 const HASH_DIGITS = 64
-
-const NO_HEAD: Pick<LogHead, 'size' | 'root'> = { size: 0, root: Buffer.from(emptyRoot()).toString('hex') }
-
-/** Stored hashes are well-formed: the store takes nothing else. */
-function fromHex(text: string): Uint8Array {
-  return Buffer.from(text, 'hex')
-}
 
 /** Public reads of the log, all computed from the current contents of the store. */
 interface LogBook {
@@ -188,54 +172,78 @@ interface LogEvidence {
   consistency: string | null
 }
 
-function createLogBook(store: ReceiptsLogStore): LogBook {
+/** Thrown where an answer needs the entries of the published head while the store does not have them. */
+export class LogStoppedError extends Error {
+  override readonly name = 'LogStoppedError'
+}
+
+interface BookParts {
+  store: ReceiptsLogStore
+  published: PublishedHead
+}
+
+function createLogBook({ store, published }: BookParts): LogBook {
+  const running = async (): Promise<RememberedHead | null> => {
+    const head = await published.shown()
+    if (published.stopped !== null) throw new LogStoppedError(stopWords(published.stopped))
+    return head
+  }
   return {
     checkpoint: async () => {
-      const head = await store.head()
+      const head = await published.shown()
       return head === null ? null : signed(store, head)
     },
-    tile: (request) => tileBytes(store, request),
-    proof: (entry) => proofOf(store, entry),
-    evidence: (entries, old_size) => evidenceOf(store, entries, old_size),
+    tile: async (request) => tileBytes(store, await running(), request),
+    proof: (entry) => proofOf(store, running, entry),
+    evidence: (entries, old_size) => evidenceOf({ store, published }, entries, old_size),
     consistency: async (old_size) => {
-      const head = await store.head()
+      const head = await running()
       return head === null ? null : consistencyOf(treeOf(store), head, old_size)
     },
   }
 }
 
-async function consistencyOf(tree: LogTree, head: LogHead, old_size: number): Promise<string | null> {
+async function consistencyOf(tree: LogTree, head: RememberedHead, old_size: number): Promise<string | null> {
   if (old_size > head.size) return null
   return consistencyText(old_size, await tree.consistency(old_size, head.size), head.checkpoint)
 }
 
-async function evidenceOf(store: ReceiptsLogStore, entries: readonly string[], old_size: number | null): Promise<LogEvidence | null> {
-  // Positions are read before the head, which then has all of them.
+async function evidenceOf(
+  { store, published }: BookParts,
+  entries: readonly string[],
+  old_size: number | null,
+): Promise<LogEvidence | null> {
   const positions = await store.positions(entries)
-  const head = await store.head()
+  const head = await published.shown()
   if (head === null) return null
+  const is_stopped = published.stopped !== null
   const [tree, checkpoint] = [treeOf(store), await signed(store, head)]
   const evidence: LogEvidence = { checkpoint, proofs: [], unproved: [], consistency: null }
   for (const entry of entries) {
     const index = positions.get(entry)
-    if (index === undefined) evidence.unproved.push({ entry, state: (await store.is_waiting(entry)) ? 'waiting' : 'unknown' })
-    else {
+    const waits = index !== undefined && (is_stopped || index >= head.size)
+    if (index === undefined || waits) {
+      evidence.unproved.push({ entry, state: waits || (await store.is_waiting(entry)) ? 'waiting' : 'unknown' })
+    } else {
       const hashes = await tree.inclusion(index, head.size)
       evidence.proofs.push({ entry, proof: proofText({ index, hashes, checkpoint }) })
     }
   }
-  if (old_size !== null) evidence.consistency = await consistencyOf(tree, head, old_size)
+  if (old_size !== null && !is_stopped) evidence.consistency = await consistencyOf(tree, head, old_size)
   return evidence
 }
 
-async function signed(store: ReceiptsLogStore, head: LogHead): Promise<string> {
+async function signed(store: ReceiptsLogStore, head: RememberedHead): Promise<string> {
   const lines = await store.cosignatures(head.size)
   return head.checkpoint + lines.map((line) => `${line}\n`).join('')
 }
 
 /** Only tiles that a published checkpoint needs are served, at any width up to the one of now. */
-async function tileBytes(store: ReceiptsLogStore, { kind, level, index, width }: TileRequest): Promise<Uint8Array<ArrayBuffer> | null> {
-  const head = await store.head()
+async function tileBytes(
+  store: ReceiptsLogStore,
+  head: RememberedHead | null,
+  { kind, level, index, width }: TileRequest,
+): Promise<Uint8Array<ArrayBuffer> | null> {
   if (head === null || tileWidth({ level, index }, head.size) < width) return null
   if (kind === 'hashes') {
     const hashes = await store.tile(level, index)
@@ -249,13 +257,13 @@ async function tileBytes(store: ReceiptsLogStore, { kind, level, index, width }:
 /** Each entry is 32 bytes long, said in two. */
 const ENTRY_LENGTH = new Uint8Array([0, 32])
 
-async function proofOf(store: ReceiptsLogStore, entry: Uint8Array) {
+async function proofOf(store: ReceiptsLogStore, running: () => Promise<RememberedHead | null>, entry: Uint8Array) {
   const hex = bytesToHex(entry)
-  // The position is read first: an entry with a position is in every head that is read after it.
   const index = (await store.positions([hex])).get(hex)
+  const head = await running()
   if (index === undefined) return (await store.is_waiting(hex)) ? ({ kind: 'waiting' } as const) : ({ kind: 'unknown' } as const)
-  const head = await store.head()
-  if (head === null) throw new Error('the receipts log has entries and no head')
+  // Appended, and not published yet.
+  if (head === null || index >= head.size) return { kind: 'waiting' } as const
   const hashes = await treeOf(store).inclusion(index, head.size)
   return { kind: 'included', text: proofText({ index, hashes, checkpoint: await signed(store, head) }) } as const
 }
@@ -264,11 +272,23 @@ async function proofOf(store: ReceiptsLogStore, entry: Uint8Array) {
 export interface ReceiptsLog {
   book: LogBook
   witness: Witness
-  /** The log's key and, under another name and type, the key by which it signs the logs of others. */
-  verifier_key: string
-  witness_key: string
+  /** The log's key of this epoch and, under another name and type, the key by which it signs the logs of others. */
+  readonly verifier_key: string
+  readonly witness_key: string
+  /** Whether the log runs, and every stop so far. */
+  state(): LogState
   /** Writes an entry down as waiting; durable when it resolves. */
   handIn(entry: string): Promise<void>
+}
+
+export interface LogState {
+  /** Null while the log runs. */
+  stopped: LogStop | null
+  /** Highest head that this instance signed or served. */
+  highest: TreeHead | null
+  history: LogHistory
+  /** The key of an epoch. */
+  verifierKeyOf(epoch: number): string
 }
 
 /** Outcome of a request to sign a checkpoint; `conflict` has the size that the witness last signed. */
@@ -317,24 +337,24 @@ async function addCheckpoint({ store, logs, key, signer, clock }: WitnessParts, 
   return { kind: 'signed', lines: `${cosignatureLine(note, key, time_s, signer)}\n` }
 }
 
-interface CosignatureParts {
-  store: ReceiptsLogStore
+interface CosignatureParts extends BookParts {
   book: LogBook
   witnesses: readonly WitnessClient[]
   log: Log
 }
 
 /** Brings the newest checkpoint to every witness and keeps what they sign. A witness that fails is asked again with the next one. */
-async function gatherCosignatures({ store, book, witnesses, log }: CosignatureParts): Promise<void> {
-  const head = await store.head()
-  if (head === null || head.size === 0 || witnesses.length === 0) return
+async function gatherCosignatures({ store, published, book, witnesses, log }: CosignatureParts): Promise<void> {
+  if (witnesses.length === 0) return
+  const head = await published.shown()
+  if (head === null || head.size === 0 || published.stopped !== null) return
   const have = await store.cosignatures(head.size)
   await Promise.all(
     witnesses.map(async (witness) => {
       const key = readVerifierKey(witness.verifier_key)
       if (key === null || have.some((line) => readSignatureLine(line)?.id === key.id)) return
       try {
-        const line = await cosignatureOf(book, witness, key)
+        const line = await cosignatureOf(book, witness, key, (size) => published.witnessed(size))
         if (line !== null) await store.cosign(line.size, `${key.name} ${key.id}`, line.text)
       } catch (error) {
         log.warn({ witness: key.name, error: String(error) }, 'a witness did not sign the checkpoint')
@@ -344,7 +364,7 @@ async function gatherCosignatures({ store, book, witnesses, log }: CosignaturePa
 }
 
 /** Starts from the size that the witness last signed; the witness reports that size when the guess is wrong. */
-async function cosignatureOf(book: LogBook, witness: WitnessClient, key: VerifierKey) {
+async function cosignatureOf(book: LogBook, witness: WitnessClient, key: VerifierKey, hasSigned: (size: number) => Promise<void>) {
   let old_size = 0
   for (let attempt = 0; attempt < 2; attempt++) {
     const body = await book.consistency(old_size)
@@ -353,6 +373,8 @@ async function cosignatureOf(book: LogBook, witness: WitnessClient, key: Verifie
     if (status === 200) return checked(body, text, key)
     const size = /^(?:0|[1-9]\d{0,15})\n$/.test(text) ? Number(text.trim()) : null
     if (status !== 409 || size === null) throw new Error(`it answered with status ${status}`)
+    // A size that this log does not have is evidence that the store lost entries.
+    await hasSigned(size)
     old_size = size
   }
   throw new Error('it reports another size each time')
@@ -365,9 +387,14 @@ function checked(body: string, answer: string, key: VerifierKey): { size: number
   return { size: Number(note.text.split('\n')[1]), text }
 }
 
-interface ReceiptsLogParts extends SequencerParts {
-  store: ReceiptsLogStore
+interface ReceiptsLogParts extends Omit<SequencerParts, 'published'> {
+  notes: NoteStore
+  memory: LogMemory
+  clock: Clock & SteadyClock
   log: Log
+  /** Name under which the log was begun, and the key of a log of some name. */
+  first_origin: string
+  keyOf(origin: string): VerifierKey
   entryOf: EntryOf
   /** Key of this service as a witness, and the logs that it signs. */
   witness: Omit<WitnessParts, 'store' | 'clock'>
@@ -376,24 +403,42 @@ interface ReceiptsLogParts extends SequencerParts {
 }
 
 /** The log of this service with its queue and its job, which appends entries and then asks the witnesses. */
-export function createReceiptsLog(parts: ReceiptsLogParts) {
-  const { store, clock, log, witnesses } = parts
-  const book = createLogBook(store)
-  const append = sequencerJob(parts)
+export async function createReceiptsLog(parts: ReceiptsLogParts) {
+  const { store, clock, log, witnesses, first_origin, keyOf } = parts
+  const published = new PublishedHead(parts)
+  await published.open()
+  const book = createLogBook({ store, published })
+  const append = sequencerJob({ ...parts, published })
   const run = async (now_ms: number) => {
     await append.run(now_ms)
-    await gatherCosignatures({ store, book, witnesses, log })
+    await gatherCosignatures({ store, published, book, witnesses, log })
   }
+  const verifierKeyOf = (epoch: number) => verifierKeyText(keyOf(originOfEpoch(first_origin, epoch)))
   const surface: ReceiptsLog = {
     book,
     witness: createWitness({ store, clock, ...parts.witness }),
-    verifier_key: verifierKeyText(parts.key),
+    get verifier_key() {
+      return verifierKeyText(published.key)
+    },
     witness_key: verifierKeyText(parts.witness.key),
+    state: () => ({ stopped: published.stopped, highest: published.highest, history: published.history, verifierKeyOf }),
     handIn: (entry) => store.queue([entry], clock.now_ms()),
   }
   return {
-    ...surface,
+    surface,
     queue: createLogQueue(store, clock, log, parts.entryOf),
     jobs: [{ ...append, run }],
+    stopWatching: watchHead(published),
+  }
+}
+
+/** Every instance looks as often as the one with the lease appends. */
+function watchHead(published: PublishedHead): () => Promise<void> {
+  let looking = Promise.resolve()
+  const timer = setInterval(() => (looking = looking.then(() => published.watch())), LOG_RULES.append_every_ms)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await looking
   }
 }

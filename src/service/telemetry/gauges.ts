@@ -16,6 +16,8 @@ import { type History, WATCHED } from './history.ts'
 export interface RoomParts {
   history: Pick<History, 'record' | 'last'>
   store: Pick<Store, 'waiting' | 'breaker_open'> & { log: Pick<Store['log'], 'head' | 'waiting_since'> }
+  /** Null where no receipts log is kept. */
+  log_state: (() => { stopped: object | null }) | null
   signing: { waiting(): number } | null
   heavy: { waiting(): number }
   /** Null where no receipts log is kept. */
@@ -171,13 +173,16 @@ function sourceReads({ source_reads_daily }: RoomParts, seen: SourceReadsSeen): 
   return gauge('assay_source_reads_left', 'Free calls that may still read sources on this UTC day, of all callers.', left)
 }
 
-function receiptsLog({ log_queue }: RoomParts, seen: LogSeen): Gauge[] {
+function receiptsLog({ log_queue, log_state }: RoomParts, seen: LogSeen): Gauge[] {
   const wait_s = () => (seen.oldest_ms === null ? null : seen.oldest_ms / 1_000)
   const dropped = () => one(log_queue?.dropped() ?? null)
   return [
     gauge('assay_receipts_log_size', 'Entries of the receipts log.', () => one(seen.size)),
     gauge('assay_receipts_log_oldest_waiting_s', 'Waiting time of the oldest entry not yet appended, in seconds; 0 when none waits.', () =>
       one(wait_s()),
+    ),
+    gauge('assay_receipts_log_stopped', '1 while the receipts log is stopped because the store lost published entries, otherwise 0.', () =>
+      one(log_state === null ? null : Number(log_state().stopped !== null)),
     ),
     gauge('assay_receipts_log_dropped_total', 'Receipts dropped because the queue of the log was full.', dropped, 'counter'),
   ]

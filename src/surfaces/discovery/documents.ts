@@ -20,6 +20,7 @@ import { caip2, checksumAddress, v2PaymentRequired } from '../../service/payment
 import { priceBounds, priceOf, type PricesNow } from '../../service/payments/price-book.ts'
 import { networkOf } from '../../pure/networks.ts'
 import { USDC_DECIMALS, usdcOn } from '../../pure/payments/usdc.ts'
+import type { ReceiptsLog } from '../../service/log/receipts-log.ts'
 import type { AppDeps } from '../deps.ts'
 import { JSON_TYPE, storedDocument, storedJson } from '../http/document.ts'
 import { pricedDocument } from '../pages/priced.ts'
@@ -49,7 +50,7 @@ export function discoveryDocuments(deps: AppDeps, examples: () => Promise<Exampl
     '/.well-known/x402': manifest,
     '/.well-known/x402-schema.json': once(() => storedDocument('application/schema+json; charset=utf-8', JSON.stringify(x402Schema(deps)))),
     '/.well-known/did.json': once(() => storedDocument('application/did+json; charset=utf-8', JSON.stringify(didDocument(deps)))),
-    '/.well-known/xdr-1.json': once(() => storedJson(receiptSpec(deps))),
+    '/.well-known/xdr-1.json': receiptDocument(deps),
   }
 }
 
@@ -231,6 +232,26 @@ export function reverseDomain(origin: string): string {
   return /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(host) ? host.split('.').toReversed().join('.') : 'localhost'
 }
 
+/** Made again when the log is stopped or resumed. */
+function receiptDocument(deps: AppDeps) {
+  const make = () => ({ history: deps.log?.state().history, stopped: deps.log?.state().stopped, document: storedJson(receiptSpec(deps)) })
+  let made: ReturnType<typeof make> | null = null
+  return () => {
+    const state = deps.log?.state()
+    if (made === null || made.history !== state?.history || made.stopped !== state?.stopped) made = make()
+    return made.document
+  }
+}
+
+/** A stopped log keeps no promise about delays. Keys of retired logs verify the proofs that these gave. */
+function logState(log: ReceiptsLog) {
+  const { stopped, history, verifierKeyOf } = log.state()
+  const retired = history.records.flatMap(({ epoch, stop, resumption }) =>
+    resumption?.how === 'cut' ? [{ verifier_key: verifierKeyOf(epoch), last_size: stop.published.size }] : [],
+  )
+  return { state: stopped === null ? 'running' : 'stopped', retired }
+}
+
 /** `/.well-known/xdr-1.json`: everything needed to verify a receipt offline. */
 export function receiptSpec(deps: AppDeps) {
   const { signer, recipient } = deps.call.issuer
@@ -283,6 +304,8 @@ export function receiptSpec(deps: AppDeps) {
             verifier_key: deps.log.verifier_key,
             entry: 'SHA-256 over the 32 bytes of the digest and the 65 bytes of the signature with v 27 or 28',
             merge_delay_s: LOG_RULES.merge_s,
+            history_url: `${deps.origins.api_url}/log/history`,
+            ...logState(deps.log),
           },
     verify_url: `${deps.origins.api_url}/v1/receipt/verify`,
     not_proved: RECEIPT_LIMIT,

@@ -4,8 +4,9 @@ import { bytesToHex, hexToBytes, logEntry } from '../../pure/log/checkpoint.ts'
 import { readTilePath } from '../../pure/log/tree.ts'
 import { verifyReceipt } from '../../pure/receipts/verify.ts'
 import { limits, LOG_RULES } from '../../service/limits.ts'
-import type { ReceiptsLog, WitnessEnd } from '../../service/log/receipts-log.ts'
-import { problem } from '../../service/problems.ts'
+import { lostEntries, stopWords, type StopRecord } from '../../service/log/log-history.ts'
+import { LogStoppedError, type ReceiptsLog, type WitnessEnd } from '../../service/log/receipts-log.ts'
+import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { anyObject, endpointsOf, type EndpointResult, type Rate } from '../endpoint.ts'
 import { type Env, jsonReply } from '../http/reply.ts'
@@ -24,6 +25,22 @@ const SHORT = 'public, max-age=2'
 const FOR_GOOD = 'public, max-age=31536000, immutable'
 const RATE: Rate = { code: 'LOG_RATE_LIMITED', per_minute: LOG_RULES.per_minute }
 const ENTRY = z.string().regex(/^(?:0x)?[0-9a-f]{64}$/)
+
+/** Answers that need the entries of the published head; a problem while the log is stopped. */
+async function unlessStopped(answer: () => Promise<EndpointResult>): Promise<EndpointResult> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof LogStoppedError) return stoppedProblem(error.message)
+    throw error
+  }
+}
+
+function stoppedProblem(why: string): Problem {
+  return problem('LOG_STOPPED', `${why} The receipt is valid without the log; ask again when the operator has resumed it.`, {
+    retry_after_s: limits.log_retry_s,
+  })
+}
 
 function plain(context: Context<Env>, text: string, cache: string): Response {
   return context.body(text, 200, { 'content-type': TEXT, 'cache-control': cache })
@@ -78,11 +95,13 @@ const readTile = defineEndpoint({
   },
   unfit_path: noTile,
   answers: { 200: { description: 'The tile.', media: ['application/octet-stream'] } },
-  async run({ parts, context }, { log }) {
-    const request = readTilePath(parts.path)
-    const bytes = request === null ? null : await log.book.tile(request)
-    return bytes === null ? noTile() : context.body(bytes, 200, { 'content-type': 'application/octet-stream', 'cache-control': FOR_GOOD })
-  },
+  problems: ['LOG_STOPPED'],
+  run: ({ parts, context }, { log }) =>
+    unlessStopped(async () => {
+      const request = readTilePath(parts.path)
+      const bytes = request === null ? null : await log.book.tile(request)
+      return bytes === null ? noTile() : context.body(bytes, 200, { 'content-type': 'application/octet-stream', 'cache-control': FOR_GOOD })
+    }),
 })
 
 const readProof = defineEndpoint({
@@ -97,18 +116,19 @@ const readProof = defineEndpoint({
       'An entry is 64 lower-case hexadecimal digits: SHA-256 over the 32 bytes of the digest and the 65 of the signature.',
     ),
   answers: { 200: { description: 'The proof.', media: ['text/plain'] } },
-  problems: ['LOG_ENTRY_WAITING', 'LOG_ENTRY_UNKNOWN'],
-  async run({ parts, context }, { log }) {
-    const end = await log.book.proof(hexToBytes(parts.entry.replace(/^0x/, '')))
-    switch (end.kind) {
-      case 'included':
-        return plain(context, end.text, 'no-cache')
-      case 'waiting':
-        return problem('LOG_ENTRY_WAITING', 'It is appended within a minute.', { retry_after_s: 10 })
-      case 'unknown':
-        return problem('LOG_ENTRY_UNKNOWN', 'Hand the receipt in at /log/entries to have it appended.')
-    }
-  },
+  problems: ['LOG_ENTRY_WAITING', 'LOG_ENTRY_UNKNOWN', 'LOG_STOPPED'],
+  run: ({ parts, context }, { log }) =>
+    unlessStopped(async () => {
+      const end = await log.book.proof(hexToBytes(parts.entry.replace(/^0x/, '')))
+      switch (end.kind) {
+        case 'included':
+          return plain(context, end.text, 'no-cache')
+        case 'waiting':
+          return problem('LOG_ENTRY_WAITING', 'It is appended within a minute.', { retry_after_s: 10 })
+        case 'unknown':
+          return problem('LOG_ENTRY_UNKNOWN', 'Hand the receipt in at /log/entries to have it appended.')
+      }
+    }),
 })
 
 const noSize = () => problem('NOT_FOUND', 'The log never had, or does not yet have, so many entries.')
@@ -126,11 +146,87 @@ const readConsistency = defineEndpoint({
   },
   unfit_path: noSize,
   answers: { 200: { description: 'The checkpoint and the proof.', media: ['text/plain'] } },
-  async run({ parts, context }, { log }) {
-    const text = await log.book.consistency(Number(parts.size))
-    return text === null ? noSize() : plain(context, text, SHORT)
+  problems: ['LOG_STOPPED'],
+  run: ({ parts, context }, { log }) =>
+    unlessStopped(async () => {
+      const text = await log.book.consistency(Number(parts.size))
+      return text === null ? noSize() : plain(context, text, SHORT)
+    }),
+})
+
+const HEAD = z.strictObject({
+  size: z.int().describe('Number of entries.'),
+  root: z.string().nullable().describe('Root of the tree in hex.'),
+})
+
+const readHistory = defineEndpoint({
+  id: 'log-history',
+  method: 'get',
+  path: '/log/history',
+  summary: 'Every stop of the log after a loss of published entries, and how the operator resumed it.',
+  description:
+    'A log that was cut is retired at the published head; its successor has another origin and key id. Proofs of the retired log still verify with its key.',
+  answers: {
+    200: {
+      description: 'The history; without stops the log has grown since its beginning without a break.',
+      json: z.strictObject({
+        verifier_key: z.string().describe('Key of the log that is served now.'),
+        state: z.enum(['running', 'stopped']),
+        stops: z.array(
+          z.strictObject({
+            verifier_key: z.string().describe('Key of the log that was stopped.'),
+            reason: z.enum(['behind', 'inconsistent', 'witness']),
+            detail: z.string(),
+            stopped_at: z.string(),
+            published: HEAD.extend({ checkpoint: z.string().nullable().describe('The signed checkpoint.') }),
+            store: HEAD,
+            lost: z
+              .strictObject({ first: z.int(), last: z.int() })
+              .nullable()
+              .describe('Positions of published entries that the store lost; null where they cannot be counted.'),
+            resumption: z
+              .strictObject({
+                how: z.enum(['proved', 'cut']),
+                resumed_at: z.string(),
+                accepted: HEAD,
+                why: z.string(),
+                verifier_key: z.string().describe('Key of the log from then on.'),
+              })
+              .nullable(),
+          }),
+        ),
+      }),
+    },
+  },
+  problems: ['NOT_FOUND'],
+  run: (_, { log }) => {
+    const { stopped, history, verifierKeyOf } = log.state()
+    const stops = history.records.map((record) => stopEntry(record, verifierKeyOf))
+    return jsonReply(200, JSON.stringify({ verifier_key: log.verifier_key, state: stopped === null ? 'running' : 'stopped', stops }), {
+      'cache-control': 'no-cache',
+    })
   },
 })
+
+function stopEntry({ stop, resumption, epoch, next_epoch }: StopRecord, verifierKeyOf: (epoch: number) => string) {
+  const { reason, published, store } = stop
+  return {
+    verifier_key: verifierKeyOf(epoch),
+    reason,
+    detail: stopWords(stop),
+    stopped_at: new Date(stop.stopped_ms).toISOString(),
+    published,
+    store,
+    lost: lostEntries(stop),
+    resumption: resumption && {
+      how: resumption.how,
+      resumed_at: new Date(resumption.resumed_ms).toISOString(),
+      accepted: resumption.accepted,
+      why: resumption.why,
+      verifier_key: verifierKeyOf(next_epoch),
+    },
+  }
+}
 
 const handIn = defineEndpoint({
   id: 'log-hand-in',
@@ -155,7 +251,7 @@ const handIn = defineEndpoint({
     },
   },
   unfit: 'LOG_RECEIPT_REFUSED',
-  problems: ['LOG_RECEIPT_REFUSED', 'NOT_FOUND'],
+  problems: ['LOG_RECEIPT_REFUSED', 'LOG_STOPPED', 'NOT_FOUND'],
   run: async ({ body }, room) => addReceipt(body.receipt ?? body, room),
 })
 
@@ -170,6 +266,8 @@ async function addReceipt(receipt: Record<string, unknown>, { log, deps: { keys,
   if (call.catalogue.find(String(tool))?.price === 'free') return refused('Receipts of tools that are free without limit are not logged.')
   const entry = logEntry(verdict.digest ?? '', String(signature))
   if (entry === null) return refused('The signature of the receipt cannot be read.')
+  const { stopped } = log.state()
+  if (stopped !== null) return stoppedProblem(stopWords(stopped))
   const hex = bytesToHex(entry)
   await log.handIn(hex)
   return jsonReply(202, JSON.stringify({ entry: hex, merge_delay_s: LOG_RULES.merge_s, proof: `/log/proof/${hex}` }))
@@ -215,4 +313,14 @@ function witnessResponse(context: Context<Env>, end: WitnessEnd): Response {
 }
 
 /** Endpoints of the public log (C2SP tlog-tiles), its proofs, and the witness; all free. */
-export const LOG_ENDPOINTS = [readCheckpoint, readKey, readWitnessKey, readTile, readProof, readConsistency, handIn, addCheckpoint]
+export const LOG_ENDPOINTS = [
+  readCheckpoint,
+  readKey,
+  readWitnessKey,
+  readTile,
+  readProof,
+  readConsistency,
+  readHistory,
+  handIn,
+  addCheckpoint,
+]

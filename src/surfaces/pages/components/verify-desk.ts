@@ -1,7 +1,6 @@
 import type { TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { decodeUtf8 } from '../../../pure/documents/strict-json.ts'
-import { isObject } from '../../../pure/is-object.ts'
 import { readKeyList, type KeyList } from '../../../pure/receipts/keys.ts'
 import { showAllowance } from '../client/allowance.ts'
 import { bringIntoView } from '../client/view.ts'
@@ -75,7 +74,7 @@ function useVerification() {
   )
   const loading_keys = useRef<Promise<IssuerKeys> | null>(null)
   const serviceKeys = () => (loading_keys.current ??= loadServiceKeys())
-  const pasted_keys = useRef<IssuerKeys>({ keys: [], log: null })
+  const pasted_keys = useRef<IssuerKeys>({ keys: [], document: null })
   const latest = useRef(0)
   const show = (next: Report) => {
     setReport(next)
@@ -86,7 +85,8 @@ function useVerification() {
     const refusal = refuseCount(documents.length)
     if (refusal !== null) return show({ kind: 'refused', message: refusal })
     const [service, pasted] = [await serviceKeys(), pasted_keys.current]
-    const lists: KeyLists = { service: service.keys, pasted: pasted.keys ?? [], logs: { service: service.log, pasted: pasted.log } }
+    const logs = { service: service.document, pasted: pasted.document }
+    const lists: KeyLists = { service: service.keys, pasted: pasted.keys ?? [], logs }
     const assessed: AssessedDocument[] = []
     for (const document of documents) {
       assessed.push(await assessDocument(document, lists))
@@ -190,17 +190,16 @@ function fillText(text: string): void {
   if (field !== null) field.value = text
 }
 
-/** Key list of an issuer, null if it could not be read, and the verifier key of its log. */
+/** Key list of an issuer, null if it could not be read, and the document that it was read from, which names the keys of its logs. */
 interface IssuerKeys {
   keys: KeyList | null
-  log: string | null
+  document: unknown
 }
 
-const NO_KEYS: IssuerKeys = { keys: null, log: null }
+const NO_KEYS: IssuerKeys = { keys: null, document: null }
 
 function issuerKeys(document: unknown): IssuerKeys {
-  const log = isObject(document) && isObject(document['log']) ? document['log']['verifier_key'] : null
-  return { keys: readKeyList(document), log: typeof log === 'string' ? log : null }
+  return { keys: readKeyList(document), document }
 }
 
 async function loadServiceKeys(): Promise<IssuerKeys> {
@@ -312,7 +311,7 @@ function PastedKeys({ desk }: { desk: Verification }) {
   const [note, setNote] = useState<{ fault: boolean; text: string } | null>(null)
   const read = ({ currentTarget }: TargetedEvent<HTMLTextAreaElement>) => {
     const text = currentTarget.value.trim()
-    const pasted = text === '' ? { keys: [], log: null } : parseKeyList(text)
+    const pasted = text === '' ? { keys: [], document: null } : parseKeyList(text)
     const { keys } = pasted
     desk.pasted_keys.current = pasted
     if (keys === null) setNote({ fault: true, text: 'This is not a key list. Expected: the JSON of the issuer’s /.well-known/xdr-1.json.' })

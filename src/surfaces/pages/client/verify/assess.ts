@@ -16,8 +16,8 @@ type Decision = Omit<Headline, 'code'>
 export interface KeyLists {
   service: KeyList | null
   pasted: KeyList
-  /** Verifier keys of the logs of both issuers; null where a list names none. */
-  logs: { service: string | null; pasted: string | null }
+  /** Documents of both issuers that name the keys of their logs. */
+  logs: { service: unknown; pasted: unknown }
 }
 
 export interface ReceiptAssessment extends Decision {
@@ -186,10 +186,10 @@ async function assessBundle(
     const sentence = 'The verifier of bundles could not be loaded. Reload the page while you are online.'
     return { ...caution('Not checked', sentence), details: { kind: 'unreadable' } }
   }
-  const { verifyBundle, readVerifierKey } = verifier
+  const { verifyBundle, logKeyIn, logNameOf, readVerifierKey } = verifier
   const name = (['service', 'pasted'] as const).find((one) => hasSigners(bundle, lists, one)) ?? null
   const keys = name === null ? null : lists[name]
-  const log_key = name === null ? null : lists.logs[name]
+  const log_key = name === null ? null : logKeyIn(lists.logs[name], logNameOf(bundle))
   const log = log_key === null ? null : readVerifierKey(log_key)
   const report = verifyBundle(bundle, { keys, log: log?.type === 'log' ? log : null, witnesses: [], datasets: new Set() })
   return { ...decideBundle(report), title: 'Audit bundle', details: { kind: 'bundle', report } }
@@ -198,11 +198,11 @@ async function assessBundle(
 /** Loads the verifier of bundles when the first one is given; null if that fails. */
 async function loadBundleVerifier() {
   try {
-    const [{ verifyBundle }, { readVerifierKey }] = await Promise.all([
+    const [{ verifyBundle, logKeyIn, logNameOf }, { readVerifierKey }] = await Promise.all([
       import('../../../../pure/audit/verify-bundle.ts'),
       import('../../../../pure/log/checkpoint.ts'),
     ])
-    return { verifyBundle, readVerifierKey }
+    return { verifyBundle, logKeyIn, logNameOf, readVerifierKey }
   } catch {
     return null
   }
