@@ -126,6 +126,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
     store,
     log: null,
+    replication: () => 'none',
     stored_answers: { keep: () => Promise.resolve(null), fetch: () => Promise.resolve(null) },
     tasks: store.tasks,
     sealer: createSealer(secret),

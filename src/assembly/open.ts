@@ -14,6 +14,7 @@ import { isPostgres, unknownToolInOverrides, type Settings } from '../service/co
 import { createSourceBudget, createOutsideReads } from '../service/payments/allowance.ts'
 import { createFailureCount, ON_CHAIN_LIMITS } from '../service/payments/reserved-balances.ts'
 import { createPriceBook } from '../service/payments/price-book.ts'
+import { judgeReplication } from '../service/replication.ts'
 import { withRegisters } from '../service/registers.ts'
 import type { Origins } from '../surfaces/http/reply.ts'
 import { type ChainBase, type Deployment, VERSION, type FurtherBase } from './deployment.ts'
@@ -142,6 +143,10 @@ async function openChecked({ settings, identity, secret, log, tracing }: Bare): 
     log.error({ error: String(error) }, 'the store did not open')
     throw new StartError(`ASSAY_STORE cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}`)
   })
+  await assertReplication(store, settings, log).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
   const written = await store.identity(identity)
   const mine = written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to
   if (mine) {
@@ -156,6 +161,14 @@ async function openChecked({ settings, identity, secret, log, tracing }: Bare): 
   throw new StartError(
     `The store belongs to ${describe(written)}, the settings to ${describe(identity)}; use another ASSAY_STORE or${isPostgres(target) ? ' database or' : ''} restore the settings.`,
   )
+}
+
+/** Refuses a live start over a database whose failover can lose payments, unless the operator accepts that. Throws a StartError. */
+async function assertReplication(store: Store, { ASSAY_MODE, ASSAY_ASYNC_STANDBY }: Settings, log: Log): Promise<void> {
+  const { state, words } = judgeReplication(await store.replication())
+  if (ASSAY_MODE !== 'live' || state === 'none' || state === 'synchronous') return
+  if (state === 'asynchronous' && ASSAY_ASYNC_STANDBY === 'refuse') throw new StartError(words)
+  log.warn({ state }, words)
 }
 
 /** The public origins; what is not set is the address that the server listens on, known once it does. */

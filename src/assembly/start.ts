@@ -28,6 +28,7 @@ import { purgeJobs, runJobs, type Job, type RunningJobs } from '../service/jobs/
 import { limits, LOG_RULES } from '../service/limits.ts'
 import { bindTables, type BoundTable } from '../pure/datasets/datasets.ts'
 import { feedsJob, createDatasetService, followDatasets, type DatasetService } from '../service/datasets/dataset-service.ts'
+import { type ReplicationWatch, watchReplication } from '../service/replication.ts'
 import { createRegisters, type Registers } from '../service/registers.ts'
 import { createAllowance, createSourceBudget, sourceReadsUsed } from '../service/payments/allowance.ts'
 import type { FaultHook } from '../service/payments/settlement.ts'
@@ -106,7 +107,9 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const log_room = await openReceiptsLog(deployment).catch(stopRoom)
   const datasets = await openDatasets(deployment, log_room !== null, (bound) => tables.use(bound, heavy))
   const proofs = options.underwriter_proofs ?? chooseUnderwriterProofs(settings.ASSAY_MODE, systemClock, deployment.outside_names)
-  const parts = { datasets, credits, invoices, webhooks, room, log_room, facts, heavy, proofs, signing_thread }
+  const replication = watchReplication(store)
+  await replication.look()
+  const parts = { replication, datasets, credits, invoices, webhooks, room, log_room, facts, heavy, proofs, signing_thread }
   const app = createApp(appDeps(deployment, parts), proxies, log)
   const server = createHttpServer(app)
   const { ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST } = settings
@@ -182,7 +185,7 @@ function originAt(one: Server, host: string): string {
 /** Gauges that are read every ten seconds and exported as metrics. */
 function recordings(
   { store, clock }: Deployment,
-  { datasets, room, invoices, webhooks, heavy, log_room }: Parts,
+  { datasets, room, invoices, webhooks, heavy, log_room, replication }: Parts,
   jobs: RunningJobs,
   { deps, connections }: App,
 ) {
@@ -201,6 +204,7 @@ function recordings(
     ...deps.operator,
     connections,
     lookAtGas: room.health,
+    replication,
     now_ms: () => clock.now_ms(),
   })
 }
@@ -254,6 +258,7 @@ const HEAVY_POOL = {
 
 /** Parts that were built from the deployment. */
 interface Parts extends InvoicingParts {
+  replication: ReplicationWatch
   datasets: DatasetService
   room: PaymentParts
   /** Null where no log is kept. */
@@ -309,6 +314,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
     webhooks: webhooks.service,
     credits,
     log: log_room?.surface ?? null,
+    replication: () => parts.replication.last().state,
     prices,
     terms: room.terms,
     sandbox: room.sandbox,

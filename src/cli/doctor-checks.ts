@@ -33,6 +33,7 @@ import { createDatasetService, type DatasetService } from '../service/datasets/d
 import { entriesText, lastStop, RESUME_ADVICE, stopWords } from '../service/log/log-history.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import { registerLimits } from '../service/limits.ts'
+import { judgeReplication } from '../service/replication.ts'
 import { isPostgres, unknownToolInOverrides, type Settings } from '../service/config.ts'
 import { dateText } from './terminal.ts'
 
@@ -62,6 +63,7 @@ export async function checkSettings(settings: Settings): Promise<DoctorCheck[]> 
     await runCheck('secret', () => checkSecret(settings)),
     ...(await Promise.all(secretFiles(settings).map((file) => runCheck('permissions', () => checkPermissions(file))))),
     await runCheck('store', () => checkStore(settings)),
+    ...(isPostgres(settings.ASSAY_STORE) ? [await runCheck('replication', () => checkReplication(settings))] : []),
     ...(await checkLog(settings)),
     ...(await checkDatasets(settings)),
     ...(await checkRegisters(settings)),
@@ -209,6 +211,19 @@ async function checkStore(settings: Settings): Promise<DoctorFinding> {
       state: 'warning',
       words: `${words} ${dead} webhook deliveries were given up (dead letters): their subscribers have missed events.`,
     }
+  } finally {
+    await store.close()
+  }
+}
+
+async function checkReplication({ ASSAY_STORE, ASSAY_MODE, ASSAY_ASYNC_STANDBY }: Settings): Promise<DoctorFinding> {
+  const store = await openStore(ASSAY_STORE)
+  try {
+    const { state, words } = judgeReplication(await store.replication())
+    if (state === 'synchronous') return { state: 'ok', words }
+    if (state !== 'asynchronous') return { state: 'warning', words }
+    if (ASSAY_ASYNC_STANDBY === 'accept') return { state: 'warning', words: `${words} It is accepted.` }
+    return { state: ASSAY_MODE === 'live' ? 'failed' : 'warning', words }
   } finally {
     await store.close()
   }

@@ -110,8 +110,19 @@ export interface Store {
   ping(): Promise<void>
   /** Durability settings of the database on the connection of the store, by the database's names. No secrets. */
   settings(): Promise<Record<string, string>>
+  /** Replication of the database server; null where the store is a file. */
+  replication(): Promise<StoreReplication | null>
   /** Finishes what is waiting, then closes. */
   close(): Promise<void>
+}
+
+export interface StoreReplication {
+  /** Setting that names the standbys for which commits wait; empty: for none. */
+  standby_names: string
+  /** As it is on the connections of the store. */
+  synchronous_commit: string
+  /** For each attached standby `async`, `potential`, `sync` or `quorum`; null where there are some and their state may not be seen. */
+  standbys: readonly string[] | null
 }
 
 /** Processes that share a store. A dead process is recognised immediately, so that another can finish its work. */

@@ -235,6 +235,11 @@ export const SETTINGS = {
     '',
     storeTarget,
   ),
+  ASSAY_ASYNC_STANDBY: setting<'refuse' | 'accept'>(
+    'accept: a live service starts although PostgreSQL has standbys and none is synchronous, so that a failover can lose payments and log entries.',
+    'refuse',
+    oneOf('refuse', 'accept'),
+  ),
   ASSAY_MODE: setting<'sandbox' | 'live'>(
     'sandbox: payments on a local test chain, without real money; live: payments in USDC.',
     'sandbox',

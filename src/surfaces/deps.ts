@@ -102,6 +102,8 @@ export interface AppDeps {
   webhooks: WebhookService
   /** Public log of receipts; null if this deployment has none. */
   log: ReceiptsLog | null
+  /** State of the replication of the store, from memory. */
+  replication: () => string
   /** Prepaid credits; `shop` is null if cards are not accepted. */
   credits: {
     service: CreditService

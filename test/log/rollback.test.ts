@@ -147,3 +147,37 @@ test('a restored backup that lost published entries', async (t) => {
   const well = await run(['doctor', '--json'])
   assert.equal((parsed(well.stdout)['checks'] as { name: string; state: string }[]).find(({ name }) => name === 'log')?.state, 'ok')
 })
+
+test('without its memory a log is stopped by a witness that has signed more than the store has', async (t) => {
+  const own = await mkdtemp(join(tmpdir(), 'assay-memoryless-'))
+  const copy = await mkdtemp(join(tmpdir(), 'assay-backup-'))
+  const stops: (() => Promise<void>)[] = []
+  t.after(async () => {
+    for (const stop of stops) await stop()
+    for (const path of [own, copy]) await rm(path, { recursive: true, force: true })
+  })
+  const first = await startTestApp({ data_dir: own, settings })
+  const log_key = (await (await fetch(`${first.url}/log/key`)).text()).trim()
+  await until('the first checkpoint', async () => (await fetch(`${first.url}/log/checkpoint`)).status === 200)
+  await first.running.stop()
+  await copyStore(own, copy)
+  const witness = await startTestApp({ settings: { ASSAY_WITNESSED_LOGS: log_key } })
+  stops.push(() => witness.stop())
+  const witness_key = (await (await fetch(`${witness.url}/log/witness-key`)).text()).trim()
+  const watched = { ...settings, ASSAY_LOG_WITNESSES: `${witness.url}/log|${witness_key}` }
+  const second = await startTestApp({ data_dir: own, settings: watched })
+  assert.equal((await restCall(second.url, 'iban-check', { iban: 'GB82WEST12345698765432' })).status, 200)
+  await until(
+    'the witness has signed',
+    async () => readNote(await (await fetch(`${second.url}/log/checkpoint`)).text())?.signatures.length === 2,
+  )
+  await second.running.stop()
+  await copyStore(copy, own)
+  await rm(join(own, 'log-heads'), { recursive: true })
+  const third = await startTestApp({ data_dir: own, settings: watched })
+  stops.push(() => third.running.stop())
+  assert.equal((await restCall(third.url, 'iban-check', { iban: 'GB82WEST12345698765432' })).status, 200)
+  const state = async () => ((await (await fetch(`${third.url}/health`)).json()) as { log: { state: string; reason?: string } }).log
+  await until('the log is stopped', async () => (await state()).state === 'stopped')
+  assert.equal((await state()).reason, 'witness')
+})

@@ -11,6 +11,8 @@ export interface Link {
   /** The same database, reached through the link. */
   through(store: string): string
   become(state: LinkState): void
+  /** New connections lead to this server, as a proxy of a cluster does after a failover. */
+  leadTo(target: string): void
   /** Becomes lost as soon as the service has said this once; what it said has still gone through. */
   loseAfter(said: string): void
   stop(): Promise<void>
@@ -22,7 +24,7 @@ interface Pair {
 }
 
 export async function startLink(target: string): Promise<Link> {
-  const { port: target_port, hostname } = new URL(target)
+  let led_to = new URL(target)
   const pairs = new Set<Pair>()
   let state: LinkState = 'open'
   let awaited: string | null = null
@@ -46,7 +48,7 @@ export async function startLink(target: string): Promise<Link> {
 
   function accept(near: Socket): void {
     if (state === 'cut') return void near.destroy()
-    const far = connect({ port: Number(target_port), host: hostname })
+    const far = connect({ port: Number(led_to.port), host: led_to.hostname })
     const pair = { near, far }
     pairs.add(pair)
     far.on('close', () => pairs.delete(pair))
@@ -73,6 +75,7 @@ export async function startLink(target: string): Promise<Link> {
       return url.href
     },
     become,
+    leadTo: (next) => (led_to = new URL(next)),
     loseAfter: (said) => (awaited = said),
     async stop() {
       become('cut')

@@ -1,4 +1,4 @@
-import type { AllowanceGrant, AllowanceRequest, Instances } from '../../ports/store.ts'
+import type { AllowanceGrant, AllowanceRequest, Instances, StoreReplication } from '../../ports/store.ts'
 import pg from 'pg'
 import { limits } from '../../service/limits.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
@@ -8,6 +8,7 @@ import { type BoundValue, columns, count, count32, key_type, parameter, text_typ
 import { columnLists, expression, type PreparedStatement, selected, sql, statement, type StoredRow } from './statements.ts'
 import { assertStorable, type AtomicOptions, presentRow, type Work } from './database.ts'
 import { allowance_key, PING, SqlStore, TAKE_ONE } from './sql-store.ts'
+import { READ_WALSENDERS } from './replication.ts'
 import { StoreBreaker } from './store-breaker.ts'
 
 /** Groups many takes into one row for each key, and distributes the grants in order of arrival. */
@@ -185,11 +186,22 @@ class PostgresStore extends SqlStore {
 
   async settings(): Promise<Record<string, string>> {
     const found: Record<string, string> = {}
-    for (const name of ['server_version', 'synchronous_commit', 'fsync', 'full_page_writes', 'statement_timeout']) {
-      const [row] = await this.read(READ_SETTING, READ_SETTING.values({ name }))
-      found[name] = String(row?.['value'])
-    }
+    for (const name of ['server_version', 'synchronous_commit', 'fsync', 'full_page_writes', 'statement_timeout'])
+      found[name] = await this.#setting(name)
     return found
+  }
+
+  async replication(): Promise<StoreReplication> {
+    const standby_names = await this.#setting('synchronous_standby_names')
+    const synchronous_commit = await this.#setting('synchronous_commit')
+    const rows = (await this.read(READ_WALSENDERS, [])).map(READ_WALSENDERS.read).filter(({ is_logical }) => !is_logical)
+    const states = rows.map(({ sync_state }) => sync_state).filter((state) => state !== null)
+    return { standby_names, synchronous_commit, standbys: states.length === rows.length ? states : null }
+  }
+
+  async #setting(name: string): Promise<string> {
+    const [row] = await this.read(READ_SETTING, READ_SETTING.values({ name }))
+    return String(row?.['value'])
   }
 
   async #hasEnded(instance: string): Promise<boolean> {

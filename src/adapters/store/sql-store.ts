@@ -5,7 +5,7 @@ import type { ChannelStore } from '../../ports/channels.ts'
 import type { DatasetStore } from '../../ports/datasets.ts'
 import type { CreditStore } from '../../ports/credits.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
-import type { Instances, AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
+import type { Instances, AllowanceGrant, AllowanceRequest, Store, StoreIdentity, StoreReplication } from '../../ports/store.ts'
 import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
@@ -139,6 +139,7 @@ export abstract class SqlStore implements Store {
   abstract readonly breaker_open: () => boolean
   abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>
+  abstract replication(): Promise<StoreReplication | null>
   abstract close(): Promise<void>
   /** Runs one statement that changes nothing. */
   protected abstract read(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]>

@@ -315,6 +315,10 @@ class SqliteStore extends SqlStore {
     return found
   }
 
+  replication(): Promise<null> {
+    return Promise.resolve(null)
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed

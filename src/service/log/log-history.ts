@@ -123,7 +123,7 @@ export function stopWords({ reason, published, store }: Pick<LogStop, 'reason' |
     case 'inconsistent':
       return `A head of ${entriesText(published.size)} was published, and ${stored} that do not continue it.`
     case 'witness':
-      return `A witness has signed a head of ${entriesText(published.size)}, and ${stored}.`
+      return `A witness has signed a head of ${entriesText(published.size)}, and ${stored} that do not continue it.`
   }
 }
 

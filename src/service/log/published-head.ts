@@ -176,11 +176,11 @@ export class PublishedHead {
     this.#kept_size = Math.max(this.#kept_size, size)
   }
 
-  /** A witness has signed a head of this size. */
-  async witnessed(size: number): Promise<void> {
+  /** A witness has signed a head of this size; `refused`: it found that the store does not continue it, although it may be as large. */
+  async witnessed(size: number, refused = false): Promise<void> {
     const head = await this.#parts.store.head()
     const store = { size: head?.size ?? NO_ENTRIES.size, root: head?.root ?? NO_ENTRIES.root }
-    if (size > store.size) await this.stop({ reason: 'witness', published: { size, root: null, checkpoint: null }, store })
+    if (refused || size > store.size) await this.stop({ reason: 'witness', published: { size, root: null, checkpoint: null }, store })
   }
 
   /** Stops the log, here and for all instances. */

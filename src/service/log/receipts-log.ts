@@ -343,19 +343,22 @@ interface CosignatureParts extends BookParts {
   log: Log
 }
 
-/** Brings the newest checkpoint to every witness and keeps what they sign. A witness that fails is asked again with the next one. */
-async function gatherCosignatures({ store, published, book, witnesses, log }: CosignatureParts): Promise<void> {
+/**
+ * Brings the newest checkpoint to every witness and keeps what they sign. A witness that fails is asked again with the next one. The checkpoint
+ * of an empty log is not worth a signature; with `ask_empty` it is brought all the same, because a witness may know a larger one.
+ */
+async function gatherCosignatures({ store, published, book, witnesses, log }: CosignatureParts, ask_empty = false): Promise<void> {
   if (witnesses.length === 0) return
   const head = await published.shown()
-  if (head === null || head.size === 0 || published.stopped !== null) return
+  if (head === null || (head.size === 0 && !ask_empty) || published.stopped !== null) return
   const have = await store.cosignatures(head.size)
   await Promise.all(
     witnesses.map(async (witness) => {
       const key = readVerifierKey(witness.verifier_key)
       if (key === null || have.some((line) => readSignatureLine(line)?.id === key.id)) return
       try {
-        const line = await cosignatureOf(book, witness, key, (size) => published.witnessed(size))
-        if (line !== null) await store.cosign(line.size, `${key.name} ${key.id}`, line.text)
+        const line = await cosignatureOf(book, witness, key, (size, refused) => published.witnessed(size, refused))
+        if (line.size > 0) await store.cosign(line.size, `${key.name} ${key.id}`, line.text)
       } catch (error) {
         log.warn({ witness: key.name, error: String(error) }, 'a witness did not sign the checkpoint')
       }
@@ -363,8 +366,16 @@ async function gatherCosignatures({ store, published, book, witnesses, log }: Co
   )
 }
 
-/** Starts from the size that the witness last signed; the witness reports that size when the guess is wrong. */
-async function cosignatureOf(book: LogBook, witness: WitnessClient, key: VerifierKey, hasSigned: (size: number) => Promise<void>) {
+/**
+ * Starts from the size that the witness last signed; the witness reports that size when the guess is wrong. `hasSigned` gets each size that
+ * it reports, and whether it refused a proof from exactly that size: then the store has another history.
+ */
+async function cosignatureOf(
+  book: LogBook,
+  witness: WitnessClient,
+  key: VerifierKey,
+  hasSigned: (size: number, refused: boolean) => Promise<void>,
+) {
   let old_size = 0
   for (let attempt = 0; attempt < 2; attempt++) {
     const body = await book.consistency(old_size)
@@ -372,9 +383,9 @@ async function cosignatureOf(book: LogBook, witness: WitnessClient, key: Verifie
     const { status, text } = await witness.addCheckpoint(body)
     if (status === 200) return checked(body, text, key)
     const size = /^(?:0|[1-9]\d{0,15})\n$/.test(text) ? Number(text.trim()) : null
+    if (status === 422) await hasSigned(old_size, true)
     if (status !== 409 || size === null) throw new Error(`it answered with status ${status}`)
-    // A size that this log does not have is evidence that the store lost entries.
-    await hasSigned(size)
+    await hasSigned(size, size === old_size)
     old_size = size
   }
   throw new Error('it reports another size each time')
@@ -409,9 +420,14 @@ export async function createReceiptsLog(parts: ReceiptsLogParts) {
   await published.open()
   const book = createLogBook({ store, published })
   const append = sequencerJob({ ...parts, published })
+  const gather = (ask_empty = false) => gatherCosignatures({ store, published, book, witnesses, log }, ask_empty)
+  let has_asked = false
   const run = async (now_ms: number) => {
+    // Witnesses remember more than a machine whose memory is new; so they are asked before the first entry is appended.
+    if (!has_asked) await gather(true)
+    has_asked = true
     await append.run(now_ms)
-    await gatherCosignatures({ store, published, book, witnesses, log })
+    await gather()
   }
   const verifierKeyOf = (epoch: number) => verifierKeyText(keyOf(originOfEpoch(first_origin, epoch)))
   const surface: ReceiptsLog = {
@@ -435,7 +451,9 @@ export async function createReceiptsLog(parts: ReceiptsLogParts) {
 /** Every instance looks as often as the one with the lease appends. */
 function watchHead(published: PublishedHead): () => Promise<void> {
   let looking = Promise.resolve()
-  const timer = setInterval(() => (looking = looking.then(() => published.watch())), LOG_RULES.append_every_ms)
+  const timer = setInterval(() => {
+    looking = looking.then(() => published.watch())
+  }, LOG_RULES.append_every_ms)
   timer.unref()
   return async () => {
     clearInterval(timer)

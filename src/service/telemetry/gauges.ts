@@ -7,6 +7,7 @@ import type { Bodies } from '../admission/bodies.ts'
 import type { AdmissionLoad } from '../admission/slots.ts'
 import { ADMISSION_RULES, limits, LOG_RULES } from '../limits.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
+import type { ReplicationWatch } from '../replication.ts'
 import { type History, WATCHED } from './history.ts'
 
 /**
@@ -33,13 +34,14 @@ export interface RoomParts {
   source_reads_used(): Promise<number>
   /** Asks the chain what the gas wallets hold; remembered for seconds. Never rejects. */
   lookAtGas(): Promise<unknown>
+  replication: Pick<ReplicationWatch, 'look' | 'gauge'>
   now_ms(): number
 }
 
 type Parts = Pick<Telemetry, 'watch'>
 
-/** Looking at a gas wallet costs requests of a chain that may count them. */
-const GAS_EVERY = 6
+/** Looking at a gas wallet costs requests of a chain that may count them; replication is changed by people. */
+const SELDOM_EVERY = 6
 
 function one(value: number | null): GaugeValue[] {
   return value === null ? [] : [{ labels: {}, value }]
@@ -68,13 +70,20 @@ export function watchFlow(
 export function watchRooms(telemetry: Parts, parts: RoomParts): Pick<History, 'record'> {
   const log: LogSeen = { size: null, oldest_ms: null }
   const sources: SourceReadsSeen = { used: null }
-  for (const found of [...queues(parts), ...standing(parts), ...receiptsLog(parts, log), ...datasets(parts), ...others(parts)])
+  for (const found of [
+    parts.replication.gauge,
+    ...queues(parts),
+    ...standing(parts),
+    ...receiptsLog(parts, log),
+    ...datasets(parts),
+    ...others(parts),
+  ])
     telemetry.watch(found)
   for (const found of [...gas(parts), sourceReads(parts, sources)]) telemetry.watch({ ...found, operator: true })
   let round = 0
   return {
     record: async () => {
-      if (round++ % GAS_EVERY === 0) await parts.lookAtGas()
+      if (round++ % SELDOM_EVERY === 0) await Promise.all([parts.lookAtGas(), parts.replication.look()])
       const reading = parts.source_reads_used().catch(() => null)
       await Promise.all([parts.history.record(), parts.log_queue === null ? null : lookAtLog(parts, log)])
       sources.used = await reading
