@@ -43,6 +43,8 @@ export interface Channel extends StoredConfig, MirroredState {
   created_ms: number
   /** Time of the last charge. */
   used_ms: number
+  /** Nonce of the last deposit that was sent here; null without one. Its payment row says where the payer was before the first charge. */
+  deposit_nonce: string | null
 }
 
 /** The charge of one voucher, with the payment row of the call that it pays for. */
@@ -94,6 +96,8 @@ export interface ChannelStore {
    * before is another, the mirrored balance does not cover the voucher, as much was claimed already, or a refund is on its way.
    */
   charge(charge: ChannelCharge): Promise<boolean>
+  /** Notes the last deposit that was sent here. */
+  note_deposit(channel_id: string, deposit_nonce: string): Promise<void>
   /** Puts a refund on its way. False when the total charged is another, or another refund is on its way. */
   begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean>
   /** Ends a refund that left nothing to send, so that the channel can be charged again. */

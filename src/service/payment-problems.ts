@@ -228,7 +228,7 @@ export const CHANNEL_PROBLEMS = {
     402,
     'signature',
     'The voucher is not the next one',
-    'A voucher must allow exactly what the channel was charged before, plus the price. The terms carry the state of the channel; sign the next voucher from it.',
+    'A voucher must allow exactly what the channel was charged before, plus the price. The terms carry the state of the channel; sign the next voucher from it. The last voucher is shown to the client network of the last charge, or with a secret of it.',
     'retryable',
   ),
   CHANNEL_INVALID: callerFault(
@@ -236,6 +236,13 @@ export const CHANNEL_PROBLEMS = {
     'signature',
     'The payment channel does not fit',
     'The channel differs from the terms, is not on the chain, or its balance does not cover the voucher. invalid_reason names which.',
+  ),
+  CHANNEL_PRESENCE: callerFault(
+    402,
+    'signature',
+    'The refund must come from the payer',
+    'A claimed voucher can be read from the chain, so a refund is given only to the client network of the last charge of the channel, or with the answer token or the payment-identifier id of that charge, or with a SIGN-IN-WITH-X proof of the payer. Nothing was moved.',
+    'retryable',
   ),
   CHANNEL_BUSY: callerFault(
     402,

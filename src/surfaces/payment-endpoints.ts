@@ -21,6 +21,7 @@ import type { AppDeps } from './deps.ts'
 import { component, endpointsOf, named, type Rate, type RawRequest } from './endpoint.ts'
 import { jsonReply, type Reply } from './http/reply.ts'
 import type { PaymentRenderer } from './payment.ts'
+import { resendSecretsIn } from './rest.ts'
 
 /** Dependencies of the payment endpoints. */
 interface PaymentRoom {
@@ -133,7 +134,15 @@ const REFUND = {
       paid: true,
     },
   },
-  problems: ['PAYMENT_REQUIRED', 'PAYMENT_PENDING', 'NOT_CONFIGURED', 'CHANNEL_MISMATCH', 'CHANNEL_INVALID', 'CHANNEL_BUSY'],
+  problems: [
+    'PAYMENT_REQUIRED',
+    'PAYMENT_PENDING',
+    'NOT_CONFIGURED',
+    'CHANNEL_MISMATCH',
+    'CHANNEL_INVALID',
+    'CHANNEL_PRESENCE',
+    'CHANNEL_BUSY',
+  ],
 } as const
 
 const refundChannel = defineEndpoint({
@@ -192,7 +201,8 @@ async function refund(
     return required(wrong.problem, wrong.x402_reason ?? '')
   }
   const { network } = read.payment
-  const result = await refunds.refund(read.payment, { address: caller, client: quotaClient(caller) })
+  const secrets = resendSecretsIn((name) => context.req.header(name) ?? null)
+  const result = await refunds.refund(read.payment, { address: caller, client: quotaClient(caller), secrets })
   switch (result.kind) {
     case 'refused':
       return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', network, result.channel) : result.problem

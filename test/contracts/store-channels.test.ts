@@ -36,6 +36,7 @@ const channelOf = (change: Partial<Channel> = {}): Channel => ({
   synced_ms: NOW_MS,
   created_ms: NOW_MS,
   used_ms: 0,
+  deposit_nonce: null,
   ...change,
 })
 

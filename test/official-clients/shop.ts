@@ -18,6 +18,7 @@ export type Network = (typeof NETWORKS)[number]
 /** A sandbox without free calls, and its chain as viem sees it. */
 export interface Shop {
   url: string
+  data_dir: string
   network: Network
   rpc_url: string
   token: Hex
@@ -38,6 +39,7 @@ export async function openShop(
   const token = sandbox['usdc'] as Hex
   return {
     url: app.url,
+    data_dir: app.data_dir,
     network,
     rpc_url,
     token,

@@ -45,16 +45,21 @@ async function call(header: string, input: object = newInput(), client = strange
   return restCall(app.url, TOOL, input, { 'payment-signature': header, 'x-forwarded-for': client })
 }
 
+/** The refund that this payment asks for, from this client. */
+function refundOf(header: string, client: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${app.url}/v1/channels/refund`, { headers: { 'payment-signature': header, 'x-forwarded-for': client, ...headers } })
+}
+
 type Answered = Awaited<ReturnType<typeof call>>
 
 async function open(balance_minor = 1_000_000n): Promise<PayingChannel> {
   return channelFor(app.url, TOOL, newInput(), await fundedPayer(rpc_url, token, balance_minor))
 }
 
-/** A channel with 50,000 in it, of which one call was charged. */
-async function used(): Promise<PayingChannel> {
+/** A channel with 50,000 in it, of which one call was charged to this client. */
+async function used(client = stranger()): Promise<PayingChannel> {
   const channel = await open()
-  const { status, body } = await call(await channel.deposit(50_000n, PRICE_MINOR))
+  const { status, body } = await call(await channel.deposit(50_000n, PRICE_MINOR), newInput(), client)
   assert.equal(status, 200, JSON.stringify(body))
   return channel
 }
@@ -169,11 +174,11 @@ test('a contract wallet deposits (EIP-1271), and an account that it names signs 
   const first = await call(await channel.deposit(50_000n, PRICE_MINOR))
   assert.equal(first.status, 200, JSON.stringify(first.body))
   assert.equal(asMembers(first.body['receipt'])['payer'], wallet.toLowerCase())
-  const second = await call(await channel.voucher(2n * PRICE_MINOR))
+  const client = stranger()
+  const second = await call(await channel.voucher(2n * PRICE_MINOR), newInput(), client)
   assert.equal(second.status, 200, JSON.stringify(second.body))
   assert.deepEqual(await onChain(channel), ['50000', '0'])
-  const header = await channel.refund(2n * PRICE_MINOR)
-  const refund = await fetch(`${app.url}/v1/channels/refund`, { headers: { 'payment-signature': header } })
+  const refund = await refundOf(await channel.refund(2n * PRICE_MINOR), client)
   assert.equal(refund.status, 200, await refund.text())
   assert.equal(await held(rpc_url, token, wallet), 1_000_000n - 2n * PRICE_MINOR)
   // A wallet that signs its vouchers itself could refuse them before they are claimed.
@@ -191,16 +196,17 @@ test('a voucher is answered again for the same request, and buys nothing else', 
   const again = await call(header, input, client)
   assert.deepEqual([again.status, again.body], [200, first.body])
   assert.partialDeepStrictEqual(settlementIn(again.headers), { success: true, transaction: '', extra: { chargedAmount: '5000' } })
-  // Another input, another network, and an older voucher: each is told what was charged, and gets no answer.
-  for (const refused of [
-    await call(header, newInput(), client),
-    await call(header, input, stranger()),
-    await call(await channel.voucher(PRICE_MINOR)),
-  ]) {
+  // Another input, another network, and an older voucher get no answer. Only the network of the last charge sees the last voucher.
+  for (const [refused, signed] of [
+    [await call(header, newInput(), client), '10000'],
+    [await call(await channel.voucher(PRICE_MINOR), newInput(), client), '10000'],
+    [await call(header, input, stranger()), undefined],
+    [await call(await channel.voucher(PRICE_MINOR)), undefined],
+  ] as const) {
     assertRefused(refused, 'cumulative_amount_mismatch')
     const { channelState, voucherState } = channelEntry(refused.headers.get('payment-required')).extra
     assert.partialDeepStrictEqual(channelState, { channelId: channel.id, chargedCumulativeAmount: '10000', balance: '50000' })
-    assert.equal(voucherState?.signedMaxClaimable, '10000')
+    assert.equal(voucherState?.signedMaxClaimable, signed)
   }
 })
 
@@ -267,15 +273,15 @@ async function write(from: PrivateKeyAccount, data: Hex): Promise<void> {
 }
 
 test('a refund is for the payer alone, for what was charged and no older voucher', async () => {
+  const client = stranger()
   const channel = await used()
-  const refund = (header: string) =>
-    fetch(`${app.url}/v1/channels/refund`, { headers: { 'payment-signature': header, 'x-forwarded-for': stranger() } })
+  const refund = (header: string) => refundOf(header, client)
   const probe = await fetch(`${app.url}/v1/channels/refund`)
   assert.deepEqual(
     [probe.status, channelEntry(probe.headers.get('payment-required')).extra.receiverAuthorizer],
     [402, channel.config.receiverAuthorizer],
   )
-  assert.equal((await call(await channel.voucher(2n * PRICE_MINOR))).status, 200)
+  assert.equal((await call(await channel.voucher(2n * PRICE_MINOR), newInput(), client)).status, 200)
   const wordOf = async (response: Response) => ((await response.json()) as Record<string, unknown>)['invalid_reason']
   assert.equal(await wordOf(await refund(await channel.refund(PRICE_MINOR))), `${PREFIX}cumulative_amount_mismatch`)
   assert.equal(await wordOf(await refund(await channel.refund(2n * PRICE_MINOR, 0n))), `${PREFIX}refund_amount_invalid`)
@@ -309,8 +315,9 @@ test('an empty store takes a channel from the chain: nothing is charged twice, a
   const { channelState, voucherState } = channelEntry(next.headers.get('payment-required')).extra
   assert.deepEqual([channelState?.['chargedCumulativeAmount'], voucherState], [claimed[1], undefined])
   const total = BigInt(claimed[1] ?? 0) + PRICE_MINOR
-  assert.equal((await call(await channel.voucher(total))).status, 200)
-  const refund = await fetch(`${app.url}/v1/channels/refund`, { headers: { 'payment-signature': await channel.refund(total) } })
+  const client = stranger()
+  assert.equal((await call(await channel.voucher(total), newInput(), client)).status, 200)
+  const refund = await refundOf(await channel.refund(total), client)
   assert.equal(refund.status, 200)
   assert.equal(await held(rpc_url, token, channel.payer.address), 1_000_000n - total)
 })

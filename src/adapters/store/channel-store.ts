@@ -32,6 +32,7 @@ const progress = columns({
   synced_ms: count,
   created_ms: count,
   used_ms: count,
+  deposit_nonce: nullable(bytes32),
 })
 const channel = { ...channel_key, ...config, ...mirrored, ...progress }
 const CHANNEL_KEY = matched(channel_key)
@@ -95,6 +96,11 @@ const CHARGE_JOINED = statement(
 )
 
 const INSERT_CHARGE = statement('insert_charge', sql`insert into payment ${inserted(charge_row, CHARGED_ROW)}`)
+
+const NOTE_DEPOSIT = statement(
+  'note_deposit',
+  sql`update channel set ${assigned(pick(progress, 'deposit_nonce'))} where ${CHANNEL_KEY} returning ${selected(channel_key)}`,
+)
 
 const BEGIN_REFUND = statement(
   'begin_refund',
@@ -191,6 +197,10 @@ export class SqlChannelStore extends DatabaseStore implements ChannelStore {
     const params = chargeParams(charged)
     if (this.database.joinsWrites()) return this.database.execute(CHARGE_JOINED, params)
     return this.database.atomically(chargeWork(params))
+  }
+
+  async note_deposit(channel_id: string, deposit_nonce: string): Promise<void> {
+    await this.database.execute(NOTE_DEPOSIT, { channel_id, deposit_nonce })
   }
 
   begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean> {

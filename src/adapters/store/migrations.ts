@@ -384,6 +384,16 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'channel-assets',
     text: () => `alter table channel add column asset text`,
   },
+  /** The last deposit that was sent here: its row says from which client network the payer came before the first charge. */
+  {
+    number: 28,
+    name: 'channel-deposits',
+    text: () => `
+    alter table channel add column deposit_nonce text;
+    update channel set deposit_nonce = (select nonce from payment where payment.payer = channel.payer and payment.purpose = 'deposit'
+      and payment.subject = channel.channel_id order by payment.created_ms desc limit 1) where charged_minor = opened_minor;
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

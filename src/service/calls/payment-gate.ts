@@ -125,7 +125,9 @@ export class PaymentGate {
       if (claimed.kind === 'claimed') return { kind: 'paid', claim: claimed.claim }
       return { kind: 'ended', outcome: await this.outcome(call, claimed) }
     }
-    return this.#orStoreDown(call.tool, false, admit, (outcome) => ({ kind: 'ended', outcome }))
+    // Another process may have charged the same voucher; an authorization has been looked up before.
+    const charged = credential.kind === 'payment' && credential.payment.scheme === 'batch-settlement' ? 'unknown' : false
+    return this.#orStoreDown(call.tool, charged, admit, (outcome) => ({ kind: 'ended', outcome }))
   }
 
   async #claimX402Payment(call: DecodedCall, credential: Extract<Credential, { kind: 'payment' }>) {

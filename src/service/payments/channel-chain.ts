@@ -20,7 +20,7 @@ import type { Job } from '../jobs/jobs.ts'
 import type { CHANNEL_RULES } from '../limits.ts'
 import type { CallSource, WalletCall } from './writer-rules.ts'
 import * as refusals from './payment-refusals.ts'
-import type { PaymentRefusal, ChannelCorrection } from './payment-refusals.ts'
+import type { PaymentRefusal } from './payment-refusals.ts'
 import { once } from '../../pure/once.ts'
 import type { PaymentKey } from '../../ports/payments.ts'
 import { type ReceiptCrypto, toHex } from '../../pure/receipts/crypto.ts'
@@ -389,12 +389,10 @@ export function countFault({ failures }: Pick<ChannelParts, 'failures'>, client:
 
 /** Checks that need neither store nor chain, in the order of the official facilitator; null when all pass. */
 export function termsFault(parts: ChannelParts, payment: ChannelPayment, acceptable: AcceptableTerms): PaymentRefusal | null {
-  const { accepted, config, channel_id } = payment
+  const { accepted, config } = payment
   const { pay_to, token, chain_id } = acceptable
   if (payment.network !== caip2(chain_id)) return refusals.channelRefusal('network')
-  const known = parts.remembered.get(channel_id)
-  const is_its_config = known !== undefined && isSameConfig(known, config)
-  if (!is_its_config && parts.hashes.channelId(config) !== channel_id) return refusals.channelRefusal('channel_id')
+  if (!isOfConfig(parts, payment)) return refusals.channelRefusal('channel_id')
   const [receiver, asset] = [pay_to.toLowerCase(), token.address.toLowerCase()]
   const fits = { receiver, token: asset, receiver_authorizer: parts.receiver_authorizer, withdraw_delay_s: parts.rules.withdraw_delay_s }
   const misfit = configFault(config, fits)
@@ -408,6 +406,12 @@ export function termsFault(parts: ChannelParts, payment: ChannelPayment, accepta
   return isSigned(parts, payment) ? null : refusals.channelRefusal('voucher_signature')
 }
 
+/** True when the channel id is that of the config. */
+export function isOfConfig({ remembered, hashes }: ChannelParts, { channel_id, config }: ChannelPayment): boolean {
+  const known = remembered.get(channel_id)
+  return (known !== undefined && isSameConfig(known, config)) || hashes.channelId(config) === channel_id
+}
+
 function isSameConfig(one: ChannelConfig, other: ChannelConfig): boolean {
   return (
     one.payer === other.payer &&
@@ -418,11 +422,6 @@ function isSameConfig(one: ChannelConfig, other: ChannelConfig): boolean {
     one.withdraw_delay_s === other.withdraw_delay_s &&
     one.salt === other.salt
   )
-}
-
-export function correctionOf(channel: Channel): ChannelCorrection {
-  const { channel_id, charged_minor, signature, balance_minor, claimed_minor, withdraw_minor, withdraw_requested_s, refund_nonce } = channel
-  return { channel_id, charged_minor, signature, balance_minor, claimed_minor, withdraw_minor, withdraw_requested_s, refund_nonce }
 }
 
 /** The channel as this process remembers it, while its mirrored state is fresh enough. */
@@ -469,6 +468,7 @@ async function newChannel(parts: ChannelParts, { channel_id, config }: ChannelPa
     synced_ms: now_ms,
     created_ms: now_ms,
     used_ms: 0,
+    deposit_nonce: null,
   }
   const channel = { channel_id, asset: parts.payments.asset, ...config, ...state, ...progress }
   if (state.balance_minor === 0n) return channel

@@ -5,7 +5,8 @@ import type { Channel } from '../../ports/channels.ts'
 import { CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
 import { limits } from '../limits.ts'
 import { takeEach } from './allowance.ts'
-import { type ChannelParts, correctionOf, countFault, currentChannel, termsFault } from './channel-chain.ts'
+import { type ChannelParts, countFault, currentChannel, termsFault } from './channel-chain.ts'
+import { challengeFor, type ChannelSender, correctionOf, hiddenCorrection, isPresent } from './channel-presence.ts'
 import type { ChannelPayment } from './payment-header.ts'
 import { blockBefore } from './settlement.ts'
 import { caip2, type PaymentTerms } from './terms.ts'
@@ -20,9 +21,12 @@ export interface ChannelRefund {
 
 type RefundResult = ChannelRefund | PaymentRefusal | { kind: 'under_way' }
 
-/** Gives what is left in a channel back to its payer, who asks for it with the voucher of the total that was charged. */
+/**
+ * Gives what is left in a channel back to its payer, who asks for it with the voucher of the total that was charged. That voucher may have been
+ * claimed, so that anyone can read it from the chain: the sender must show that it is the payer.
+ */
 export interface ChannelRefunds {
-  refund(payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult>
+  refund(payment: ChannelPayment, caller: ChannelSender): Promise<RefundResult>
 }
 
 export interface RefundParts {
@@ -43,7 +47,7 @@ export function createChannelRefunds(networks: readonly [RefundParts, ...RefundP
   }
 }
 
-async function refund(parts: RefundParts, payment: ChannelPayment, caller: { address: string; client: string }): Promise<RefundResult> {
+async function refund(parts: RefundParts, payment: ChannelPayment, caller: ChannelSender): Promise<RefundResult> {
   const { channels, terms } = parts
   if (payment.refund === null) return refusals.channelRefusal('refund_payload')
   const fault = termsFault(channels, payment, { ...terms, amounts: new Set() }) ?? countFault(channels, caller.client)
@@ -63,20 +67,25 @@ async function beginRefund(
   { channels, wake }: RefundParts,
   payment: ChannelPayment,
   amount_minor: bigint | null,
-  { address, client }: { address: string; client: string },
+  caller: ChannelSender,
 ): Promise<{ kind: 'begun'; channel: Channel } | PaymentRefusal> {
   const { store, payments } = channels
   const channel = await currentChannel(channels, payment, { fresh: true })
   if (channel === null) return refusals.channelRefusal('state_unavailable')
   if (channel.balance_minor === 0n) {
-    channels.failures.add(client)
+    channels.failures.add(caller.client)
     return refusals.channelRefusal('channel_not_found')
   }
-  if (payment.total_minor !== channel.charged_minor) return refusals.channelRefusal('cumulative_mismatch', correctionOf(channel))
+  const is_present = await isPresent(channels, caller, payment, channel)
+  if (payment.total_minor !== channel.charged_minor) {
+    const error = 'cumulative_mismatch'
+    return is_present ? refusals.channelRefusal(error, correctionOf(channel)) : hiddenCorrection(channels, payment, channel, error)
+  }
+  if (!is_present) return refusals.refundNeedsPresence(challengeFor(channels, payment))
   if (channel.refund_minor > 0n) return { kind: 'begun', channel }
   const left_minor = channel.balance_minor - channel.charged_minor
   if (left_minor <= 0n) return refusals.channelRefusal('refund_no_balance')
-  const budget = await takeEach(store, refundBudgets(channels, address, channel.payer))
+  const budget = await takeEach(store, refundBudgets(channels, caller.address, channel.payer))
   if (!budget.granted) return refusals.tooManyDeposits()
   const refund_minor = amount_minor === null || amount_minor > left_minor ? left_minor : amount_minor
   channels.remembered.delete(channel.channel_id)

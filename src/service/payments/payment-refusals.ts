@@ -22,8 +22,9 @@ export interface PaymentRefusal {
 /** State of a payment channel in a corrective 402. */
 export interface ChannelCorrection extends ChannelState {
   channel_id: string
-  charged_minor: bigint
-  /** Of the last voucher; empty without one. */
+  /** Null for a sender that may not see it. */
+  charged_minor: bigint | null
+  /** Of the last voucher; empty without one, and for a sender that may not see it. */
   signature: string
 }
 
@@ -101,6 +102,26 @@ export function channelRefusal(error: ChannelError, channel: ChannelCorrection |
   const retry = error === 'state_unavailable' ? { retry_after_s: limits.settlement_retry_s } : {}
   const refusal = refusalForCheck({ code, detail, x402_reason: CHANNEL_ERRORS[error], ...retry })
   return channel === null ? refusal : { ...refusal, channel }
+}
+
+/** Adds to a correction without the last voucher how its sender can get it. */
+export function withoutVoucher(refusal: PaymentRefusal, sign_in: SignInChallenge): PaymentRefusal {
+  const detail =
+    'payload.voucher.maxClaimableAmount is not the next total of this channel. A voucher can be read from the chain, so the last voucher, and the answer of one that ' +
+    `was charged before, are for the client network of the last charge. From elsewhere send the same request again ${PRESENCE_SECRETS}`
+  const { problem: found } = refusal
+  return { ...refusal, problem: { ...found, detail, extra: { ...found.extra, extensions: { 'sign-in-with-x': sign_in } } } }
+}
+
+const PRESENCE_SECRETS =
+  'with the answer token of the last charge in X-ANSWER-TOKEN, with its payment-identifier id, or with a SIGN-IN-WITH-X header in which ' +
+  'the payer, or payerAuthorizer, signs the challenge under extensions.'
+
+/** Refuses a refund whose sender has not shown that it is the payer: the voucher of a refund can be read from the chain. */
+export function refundNeedsPresence(sign_in: SignInChallenge): PaymentRefusal {
+  const detail = `A refund is for the client network of the last charge of this channel, or of its deposit before the first charge. From elsewhere send it again ${PRESENCE_SECRETS}`
+  const extra = { invalid_reason: CHANNEL_ERRORS.refund_payload, extensions: { 'sign-in-with-x': sign_in } }
+  return refusedPayment(problem('CHANNEL_PRESENCE', detail, { extra }), CHANNEL_ERRORS.refund_payload)
 }
 
 /** A deposit that took longer than its call has no answer: that comes with the charge of its voucher. */

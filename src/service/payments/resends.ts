@@ -50,6 +50,8 @@ export interface Resend extends ResendSecrets {
   client: string
   /** payment-identifier id of the payment. */
   identifier: string | null
+  /** The client network counts also when the first request is older than stored answers. */
+  at_any_age?: boolean
 }
 
 export interface ResendParts {
@@ -94,7 +96,7 @@ export async function resendAccess(parts: ResendParts, found: Payment, resend: R
   const { answer_token, identifier, sign_in, client } = resend
   if (answer_token !== null && tokenHash(parts, answer_token) === tokenHash(parts, sealer.token(paymentContext(found)))) return 'granted'
   if (await mismatches.exhausted(found, client)) return 'limited'
-  const is_recent = parts.clock.now_ms() < found.created_ms + limits.answer_kept_ms
+  const is_recent = resend.at_any_age === true || parts.clock.now_ms() < found.created_ms + limits.answer_kept_ms
   if (is_recent && networkHash(sealer, found, resend.address) === found.network_hash) return 'granted'
   if (identifier !== null && identifierHash(sealer, found, identifier) === found.identifier_hash) return 'granted'
   if (sign_in !== null && (await parts.signIn.accepts(found, sign_in))) return 'granted'
@@ -117,9 +119,16 @@ export interface SignInChallenge {
 }
 
 interface SignIn {
-  challenge(key: PaymentKey): SignInChallenge
-  /** Returns true when the header proves that the payer's own key signed a fresh, unused challenge for this payment. */
-  accepts(key: PaymentKey, header: string): Promise<boolean>
+  challenge(key: PaymentKey, use?: SignInUse): SignInChallenge
+  /** Returns true when the header proves that the payer's own key, or one of `use`, signed a fresh, unused challenge for this payment. */
+  accepts(key: PaymentKey, header: string, use?: SignInUse): Promise<boolean>
+}
+
+/** A use of the challenge other than fetching an answer. */
+export interface SignInUse {
+  statement: string
+  /** Accounts that may sign, lower case. */
+  signers: readonly string[]
 }
 
 interface SignInParts {
@@ -145,23 +154,24 @@ const JSON_BOUNDS = { depth: 4, nodes: 64 }
  */
 export function createSignIn(parts: SignInParts): SignIn {
   return {
-    challenge(key) {
-      return challengeOf(parts, key, parts.randomNonce().slice(2, 2 + RANDOM_CHARS), parts.clock.now_ms())
+    challenge(key, use) {
+      return challengeOf(parts, key, parts.randomNonce().slice(2, 2 + RANDOM_CHARS), parts.clock.now_ms(), use?.statement)
     },
-    async accepts(key, header) {
+    async accepts(key, header, use) {
       const given = readHeader(header)
       if (given === null) return false
       const issued_ms = Date.parse(given.issuedAt)
       const age_ms = parts.clock.now_ms() - issued_ms
       if (!(age_ms >= 0 && age_ms < limits.sign_in_ms)) return false
-      const { info } = challengeOf(parts, key, given.nonce.slice(0, RANDOM_CHARS), issued_ms)
+      const { info } = challengeOf(parts, key, given.nonce.slice(0, RANDOM_CHARS), issued_ms, use?.statement)
       // Compared as keyed hashes: the time that it takes reveals nothing of the nonce.
       if (parts.sealer.token(info.nonce) !== parts.sealer.token(given.nonce) || info.issuedAt !== given.issuedAt) return false
       const signature = normaliseSignature(given.signature)
-      if (signature === null || given.address.toLowerCase() !== key.payer) return false
+      const account = given.address.toLowerCase()
+      if (signature === null || !(use?.signers ?? [key.payer]).includes(account)) return false
       const text = signInText({ ...info, address: given.address, chain_id: parts.chain_id })
       const signer = recoverPayer(personalMessageDigest(text, parts.crypto), signature, parts.crypto.recover)
-      if (signer !== key.payer) return false
+      if (signer !== account) return false
       const used = { day: Math.floor(issued_ms / DAY_MS), bucket: 'sign-in', client: info.nonce, limit: 1 }
       return (await parts.store.take(used)).granted
     },
@@ -171,7 +181,13 @@ export function createSignIn(parts: SignInParts): SignIn {
 const RANDOM_CHARS = 16
 const SEAL_CHARS = 16
 
-function challengeOf({ sealer, chain_id, api_url }: SignInParts, key: PaymentKey, random: string, issued_ms: number): SignInChallenge {
+function challengeOf(
+  { sealer, chain_id, api_url }: SignInParts,
+  key: PaymentKey,
+  random: string,
+  issued_ms: number,
+  statement = STATEMENT,
+): SignInChallenge {
   const uri = `${api_url()}/v1/payments/${key.payer}/${key.nonce}`
   const issuedAt = new Date(issued_ms).toISOString()
   return {
@@ -179,7 +195,7 @@ function challengeOf({ sealer, chain_id, api_url }: SignInParts, key: PaymentKey
       domain: new URL(uri).host,
       uri,
       version: '1',
-      statement: STATEMENT,
+      statement,
       nonce: random + sealer.token(`sign in|${uri}|${random}|${issuedAt}`).slice(0, SEAL_CHARS),
       issuedAt,
       expirationTime: new Date(issued_ms + limits.sign_in_ms).toISOString(),

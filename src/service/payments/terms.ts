@@ -174,7 +174,9 @@ function channelExtra(terms: ChannelTerms, state: ChannelCorrection | null, amou
   }
   if (state === null) return extra
   const { channel_id, charged_minor, signature } = state
-  const channelState = { channelId: channel_id, ...channelStateJson(state), chargedCumulativeAmount: charged_minor.toString() }
+  const channelState = { channelId: channel_id, ...channelStateJson(state) }
+  if (charged_minor === null) return { ...extra, channelState }
+  Object.assign(channelState, { chargedCumulativeAmount: charged_minor.toString() })
   if (signature === '') return { ...extra, channelState }
   return { ...extra, channelState, voucherState: { signedMaxClaimable: charged_minor.toString(), signature } }
 }
