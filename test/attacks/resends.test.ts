@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { decodeFunctionData, parseAbi, serializeSignature, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { createSiweMessage } from 'viem/siwe'
 import { createSealer } from '../../src/adapters/secret/sealer.ts'
 import { dataOf, asking, connectA2a, taskFor } from '../support/a2a.ts'
 import type { Authorization } from '../support/authorization.ts'
@@ -15,6 +14,7 @@ import { contract } from '../support/contracts.ts'
 import { call, INPUT, read, signed, statusUrl, TOOL, v2, type Answered } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 import { base64, headersOf, termsOf, type Signed } from '../support/paying.ts'
+import { type Challenge, signIn } from '../support/sign-in.ts'
 
 const PAYER = '198.51.100.7'
 const NEIGHBOUR = '198.51.100.200'
@@ -239,28 +239,6 @@ test('the public state of a payment names neither tool nor input', async () => {
   for (const secret of [TOOL, 'iban', String(row?.['input_hash']), String(row?.['network_hash']), String(row?.['token_hash'])])
     assert.ok(!text.includes(secret), text)
 })
-
-interface Challenge {
-  info: Record<'domain' | 'uri' | 'version' | 'statement' | 'nonce' | 'issuedAt' | 'expirationTime', string>
-  supportedChains: unknown
-}
-
-/** Signs as EIP-4361 says, by viem's own text. */
-async function signIn(account: PrivateKeyAccount, info: Challenge['info']): Promise<string> {
-  const message = createSiweMessage({
-    address: account.address,
-    chainId: 84_532,
-    domain: info.domain,
-    uri: info.uri,
-    version: '1',
-    statement: info.statement,
-    nonce: info.nonce,
-    issuedAt: new Date(info.issuedAt),
-    expirationTime: new Date(info.expirationTime),
-  })
-  const signature = await account.signMessage({ message })
-  return base64({ ...info, address: account.address, chainId: 'eip155:84532', type: 'eip191', signature })
-}
 
 function keyOf({ payment }: Bought) {
   return { payer: payment.message.from.toLowerCase(), nonce: payment.message.nonce }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
+import { setTimeout as apart } from 'node:timers/promises'
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
@@ -68,7 +69,7 @@ function doubled({ urls }: Pick<Place, 'urls'>, apart_ms: number, seed: number) 
     const [one, other] = random() < 0.5 ? urls : urls.toReversed()
     const wait_ms = Math.floor(random() * (apart_ms + 1))
     const first = send(one ?? '')
-    const second = new Promise((resolve) => setTimeout(resolve, wait_ms)).then(() => send(other ?? ''))
+    const second = apart(wait_ms).then(() => send(other ?? ''))
     const copied = async (sent: Promise<Response>): Promise<Copy> => {
       const response = (await sent).clone()
       return { status: response.status, text: await response.text() }

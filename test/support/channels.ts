@@ -1,8 +1,12 @@
 /** Payment channels as a client of the scheme batch-settlement uses them, signed by viem from the terms of a 402 alone. */
-import { encodeAbiParameters, hashTypedData, keccak256, parseAbi, type Hex } from 'viem'
+import { encodeAbiParameters, encodeFunctionData, hashTypedData, keccak256, parseAbi, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-contracts.ts'
+import { rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { restCall } from './app.ts'
+import { inTurn } from './in-turn.ts'
 import { base64 } from './paying.ts'
+import { until } from './until.ts'
 
 /** Addresses of x402-foundation/x402, contracts/evm, read 2026-11-26. */
 export const SETTLEMENT: Hex = '0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003'
@@ -13,6 +17,7 @@ export const CHANNEL_ABI = parseAbi([
   'function channels(bytes32 id) view returns (uint128 balance, uint128 totalClaimed)',
   'function receivers(address receiver, address token) view returns (uint128 totalClaimed, uint128 totalSettled)',
   'function refundNonce(bytes32 id) view returns (uint256)',
+  'function deposit(ChannelConfig config, uint128 amount, address collector, bytes collectorData)',
   'function initiateWithdraw(ChannelConfig config, uint128 amount)',
   'function finalizeWithdraw(ChannelConfig config)',
 ])
@@ -183,4 +188,33 @@ export async function channelFor(url: string, tool: string, input: unknown, paye
 /** The settlement response of a paid call. */
 export function settlementIn(headers: Headers): Record<string, unknown> {
   return JSON.parse(Buffer.from(headers.get('payment-response') ?? '', 'base64').toString()) as Record<string, unknown>
+}
+
+/** A deposit payload as the scheme has it, in the parts that the contract needs. */
+export interface DepositPayload {
+  channelConfig: Config
+  deposit: {
+    amount: string
+    authorization: { erc3009Authorization: { validAfter: string; validBefore: string; salt: Hex; signature: Hex } }
+  }
+}
+
+/** Sends a deposit to the contract, as any account may that has seen it. Resolves when mined. */
+export async function depositAsStranger(rpc_url: string, { channelConfig, deposit }: DepositPayload): Promise<void> {
+  const { validAfter, validBefore, salt, signature } = deposit.authorization.erc3009Authorization
+  const collectorData = encodeAbiParameters(
+    [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { type: 'bytes' }],
+    [BigInt(validAfter), BigInt(validBefore), BigInt(salt), signature],
+  )
+  const args = [channelConfig, BigInt(deposit.amount), COLLECTOR, collectorData] as const
+  const data = encodeFunctionData({ abi: CHANNEL_ABI, functionName: 'deposit', args })
+  const rpc = rpcRequest(rpc_url)
+  await rpc('anvil_impersonateAccount', [SANDBOX_OWNER])
+  const transaction = { from: SANDBOX_OWNER, to: SETTLEMENT, data, gas: '0x7a120' }
+  const hash = await inTurn(SANDBOX_OWNER, () => rpc('eth_sendTransaction', [transaction]))
+  await until('the deposit of a stranger', async () => {
+    const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as { status: string } | null
+    if (receipt !== null && receipt.status !== '0x1') throw new Error('the deposit of a stranger failed')
+    return receipt !== null
+  })
 }
