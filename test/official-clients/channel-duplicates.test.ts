@@ -3,36 +3,20 @@
  * call is charged once, and both copies get the same answer.
  */
 import assert from 'node:assert/strict'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { describe, test, type TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as apart } from 'node:timers/promises'
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { decodePaymentSignatureHeader } from '@x402/core/http'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { placeChannelContracts } from '../../src/adapters/chain/sandbox-contracts.ts'
-import { openStore } from '../../src/adapters/store/open.ts'
-import { startAnvil } from '../support/anvil.ts'
+import { CHANNEL_PLACES, type ChannelPlace } from '../support/channel-places.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { asMembers } from '../support/documents.ts'
 import { TOOL } from '../support/faults-buyer.ts'
-import { heartbeat, liveDeployment, startLive, witnessOf } from '../support/faults-live.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { openShop } from './shop.ts'
+import { witnessOf } from '../support/faults-live.ts'
 
 const CALLS = 120
 const ROUNDS = runs(4, 20)
-
-/** Where the two copies of a request arrive: at one service, or at two over one store. */
-interface Place {
-  urls: [string, string]
-  payer(): Promise<PrivateKeyAccount>
-  /** Total charged over all channels. */
-  charged(): Promise<bigint>
-  /** Deposits that the payer has made, as the chain shows them. */
-  deposits(payer: PrivateKeyAccount): Promise<number>
-}
 
 /** Numbers from 0 to 1 in an order that is the same in each run (mulberry32). */
 function createRandom(seed: number): () => number {
@@ -57,7 +41,7 @@ interface Pair {
 }
 
 /** Sends each paid request twice, the second copy up to `apart_ms` later; the client gets the answer that comes first. */
-function doubled({ urls }: Pick<Place, 'urls'>, apart_ms: number, seed: number) {
+function doubled({ urls }: Pick<ChannelPlace, 'urls'>, apart_ms: number, seed: number) {
   const random = createRandom(seed)
   const pairs: Pair[] = []
   const fetching: typeof fetch = async (input, init) => {
@@ -97,8 +81,9 @@ const callOf = (): RequestInit => ({
 })
 
 /** Calls one after the other, each sent twice; every pair is answered alike, and each call is charged once. */
-async function assertCharged(place: Place, calls: number, apart_ms: number, seed: number): Promise<void> {
-  const payer = await place.payer()
+async function assertCharged(place: ChannelPlace, calls: number, apart_ms: number, seed: number): Promise<void> {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  await place.fund(payer.address, 10_000_000n)
   const { pairs, fetch: fetching } = doubled(place, apart_ms, seed)
   const client = clientOf(payer, fetching)
   const before_minor = await place.charged()
@@ -116,70 +101,13 @@ async function assertCharged(place: Place, calls: number, apart_ms: number, seed
     (await place.charged()) - before_minor,
     paid_minor.reduce((sum, price_minor) => sum + price_minor),
   )
-  assert.equal(await place.deposits(payer), pairs.filter(({ deposits }) => deposits).length)
-}
-
-async function chargedIn(target: string): Promise<bigint> {
-  const store = await openStore(target)
-  try {
-    return (await store.channels.sums()).charged_minor
-  } finally {
-    await store.close()
-  }
-}
-
-async function oneService(t: TestContext): Promise<Place> {
-  const shop = await openShop(undefined, { settings: { ASSAY_BATCH_SETTLEMENT: 'on' } })
-  t.after(() => shop.stop())
-  const witness = witnessOf({ rpc_url: shop.rpc_url, token: shop.token })
-  return {
-    urls: [shop.url, shop.url],
-    payer: () => shop.payer(10_000_000n),
-    charged: () => chargedIn(join(shop.data_dir, 'assay.sqlite')),
-    deposits: async ({ address }) => (await witness.used(address)).length,
-  }
-}
-
-async function twoServices(t: TestContext): Promise<Place> {
-  const anvil = await startAnvil()
-  t.after(() => anvil.stop())
-  await placeChannelContracts(anvil.rpc_url)
-  t.after(heartbeat(anvil))
-  const postgres = await startPostgres()
-  t.after(() => postgres.stop())
-  const store = await postgres.createDatabase('duplicates')
-  const live = await liveDeployment(anvil, { ASSAY_BATCH_SETTLEMENT: 'on' })
-  t.after(live.remove)
-  // A first start makes the keys and the secret that instances share.
-  await (await startLive(live)).stop()
-  const folder = live.settings['ASSAY_DATA_DIR'] ?? ''
-  const shared = { ASSAY_RECEIPT_KEY_FILE: join(folder, 'receipt-keys.json'), ASSAY_SECRET_FILE: join(folder, 'secret.key') }
-  const service = async (name: string) => {
-    const data_dir = join(live.folder, name)
-    await mkdir(data_dir)
-    const running = await startLive({ settings: { ...live.settings, ...shared, ASSAY_STORE: store, ASSAY_DATA_DIR: data_dir } })
-    t.after(() => running.stop())
-    return running.url
-  }
-  const witness = witnessOf(anvil)
-  return {
-    urls: [await service('one'), await service('two')],
-    async payer() {
-      const payer = privateKeyToAccount(generatePrivateKey())
-      await anvil.mint(payer.address, 10_000_000n)
-      return payer
-    },
-    charged: () => chargedIn(store),
-    deposits: async ({ address }) => (await witness.used(address)).length,
-  }
+  const made = (await witnessOf(place).used(payer.address)).length
+  assert.equal(made, pairs.filter(({ deposits }) => deposits).length)
 }
 
 describe('each paid request is sent twice', { timeout: 600_000 }, () => {
-  for (const [name, open] of [
-    ['to one service over SQLite', oneService],
-    ['to two services over one PostgreSQL', twoServices],
-  ] as const) {
-    test(name, async (t) => {
+  for (const [name, open] of CHANNEL_PLACES) {
+    test(`to ${name}`, async (t) => {
       const place = await open(t)
       await assertCharged(place, CALLS, 10, SEED)
       // The first call of a channel deposits, which takes until a block.

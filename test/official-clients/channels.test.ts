@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { BatchSettlementEvmScheme, computeChannelId } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
-import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
+import { decodePaymentRequiredHeader, decodePaymentSignatureHeader, encodePaymentSignatureHeader } from '@x402/core/http'
 import {
   extractOffersFromPaymentRequired,
   findAcceptsObjectFromSignedOffer,
@@ -15,7 +15,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { checkText } from '../protocols/harness.ts'
 import { ACTIVATE, answerOf, asking, connectA2a, metadataOf, saying, taskFor } from '../support/a2a.ts'
-import { CHANNEL_ABI, channelEntry, channelId, configFor, SETTLEMENT } from '../support/channels.ts'
+import { CHANNEL_ABI, channelEntry, channelId, configFor, depositAsStranger, type DepositPayload, SETTLEMENT } from '../support/channels.ts'
 import { asMembers, readJson } from '../support/documents.ts'
 import { connectMcp } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
@@ -148,6 +148,41 @@ test('the rest of a channel goes back to its payer', async () => {
   await assert.rejects(() => client.scheme.refund(url), /no remaining balance|refund_no_balance/)
   // The channel lives on: the next call deposits again.
   await paid(client)
+})
+
+test('a refund after a partial claim goes to the payer, also from a client that lost its state', async () => {
+  const payer = await shop.payer()
+  const client = clientOf(payer)
+  const id = await idOf(payer)
+  for (let call = 0; call < 2; call++) await paid(client)
+  await until('the claim', async () => (await onChain(id))[1] === 10_000n)
+  // Charged, and not claimed yet: the client that lost its state asks with the claimed voucher, which is public, and is corrected.
+  const claimed = await scheme(payer).refund(shop.callUrl(TOOL), { amount: '5000' })
+  assert.partialDeepStrictEqual(claimed, { success: true, amount: '5000' })
+  await paid(client)
+  const rest = await scheme(payer).refund(shop.callUrl(TOOL))
+  assert.partialDeepStrictEqual(rest, { success: true, amount: '30000' })
+  assert.equal(await held(shop.rpc_url, shop.token, payer.address), 1_000_000n - 15_000n)
+})
+
+/** The client of this payer without any state of its own. */
+const scheme = (payer: PrivateKeyAccount) => clientOf(payer).scheme
+
+test('a deposit that a stranger sends first counts: the client pays with vouchers, and never deposits again', async () => {
+  const payer = await shop.payer()
+  const sent: string[] = []
+  const client = clientOf(payer, async (input, init) => {
+    const request = new Request(input, init)
+    const header = request.headers.get('payment-signature')
+    const payload = header === null ? {} : decodePaymentSignatureHeader(header).payload
+    if (header !== null) sent.push(String(payload['type']))
+    if (payload['type'] === 'deposit') await depositAsStranger(shop.rpc_url, payload as unknown as DepositPayload)
+    return fetch(request)
+  })
+  for (let call = 0; call < 10; call++) await paid(client)
+  assert.deepEqual(sent, ['deposit', ...Array.from({ length: 9 }, () => 'voucher')])
+  assert.equal((await seenOnChain(shop, payer.address)).transfers.length, 1)
+  assert.equal(await held(shop.rpc_url, shop.token, payer.address), 950_000n)
 })
 
 test('a GET at the address of a call names the terms of a refund, and takes no other payment', async () => {

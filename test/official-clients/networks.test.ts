@@ -56,7 +56,6 @@ after(async () => {
 function shopOn(network: Network, { rpc_url, token }: Anvil): Shop {
   return {
     url: running.url,
-    data_dir: live.settings['ASSAY_DATA_DIR'] ?? '',
     network,
     rpc_url,
     token,

@@ -18,7 +18,6 @@ export type Network = (typeof NETWORKS)[number]
 /** A sandbox without free calls, and its chain as viem sees it. */
 export interface Shop {
   url: string
-  data_dir: string
   network: Network
   rpc_url: string
   token: Hex
@@ -39,7 +38,6 @@ export async function openShop(
   const token = sandbox['usdc'] as Hex
   return {
     url: app.url,
-    data_dir: app.data_dir,
     network,
     rpc_url,
     token,
