@@ -331,7 +331,7 @@ function channelParts(
   { wallets }: Pick<ChainBase, 'wallets'>,
   { chain_id }: PaymentTerms,
 ): ChannelRoom | null {
-  if (settings.ASSAY_BATCH_SETTLEMENT === 'off' || wallets.length === 0) return null
+  if (settings.ASSAY_BATCH_SETTLEMENT !== 'on' || wallets.length === 0) return null
   // Derived from the secret of the deployment, so that it survives the loss of the store and is the same in every instance.
   const key = createHmac('sha256', createSecretKey(secret)).update('payment channel authorizer').digest()
   const authorizer = signing.signer(key)

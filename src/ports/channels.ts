@@ -43,8 +43,10 @@ export interface Channel extends StoredConfig, MirroredState {
   created_ms: number
   /** Time of the last charge. */
   used_ms: number
-  /** Nonce of the last deposit that was sent here; null without one. Its payment row says where the payer was before the first charge. */
-  deposit_nonce: string | null
+  /** Nonce of the last charge, or of a deposit that was sent here since; null without one. */
+  last_nonce: string | null
+  /** Keyed hash of the client network that sent it: unlike that of a payment, it stays while the channel is used. */
+  last_network_hash: string | null
 }
 
 /** The charge of one voucher, with the payment row of the call that it pays for. */
@@ -96,8 +98,8 @@ export interface ChannelStore {
    * before is another, the mirrored balance does not cover the voucher, as much was claimed already, or a refund is on its way.
    */
   charge(charge: ChannelCharge): Promise<boolean>
-  /** Notes the last deposit that was sent here. */
-  note_deposit(channel_id: string, deposit_nonce: string): Promise<void>
+  /** Notes a deposit that is being sent here as the last request of the channel. */
+  note_deposit(channel_id: string, deposit: { nonce: string; network_hash: string | null }): Promise<void>
   /** Puts a refund on its way. False when the total charged is another, or another refund is on its way. */
   begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean>
   /** Ends a refund that left nothing to send, so that the channel can be charged again. */
@@ -116,6 +118,8 @@ export interface ChannelStore {
   sums(): Promise<ChannelSums>
   /** Sum of the charges of one channel. */
   charges(channel: Pick<Channel, 'channel_id' | 'payer'>): Promise<bigint>
+  /** Forgets the client networks of channels that were neither made nor charged since; returns how many. */
+  forget_networks(used_before_ms: number): Promise<number>
   /** Forgets channels without a balance and without a charge that were made before that; returns how many. */
   purge(created_before_ms: number): Promise<number>
 }

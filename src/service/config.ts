@@ -285,9 +285,9 @@ export const SETTINGS = {
     ['usdc'],
     assets,
   ),
-  ASSAY_BATCH_SETTLEMENT: setting<'on' | 'off'>(
-    'on: calls can also be paid with vouchers of payment channels (x402 scheme batch-settlement), which needs a gas wallet; off: only the scheme exact.',
-    'off',
+  ASSAY_BATCH_SETTLEMENT: setting<'on' | 'off' | null>(
+    'on: calls can also be paid with vouchers of payment channels (x402 scheme batch-settlement), which needs a gas wallet; off: only the scheme exact; left out, on in the sandbox and off in live mode.',
+    null,
     oneOf('on', 'off'),
   ),
   ASSAY_RECEIPT_KEY_FILE: setting(

@@ -486,4 +486,6 @@ export const CHANNEL_RULES = {
   refunds_daily_network: 200,
   /** Age in ms at which a channel without a deposit is forgotten. */
   empty_ms: 86_400_000,
+  /** Time in ms since the last charge for which the client network of a channel is kept. */
+  network_kept_ms: 2_592_000_000,
 } as const

@@ -151,7 +151,7 @@ const refundChannel = defineEndpoint({
   path: '/v1/channels/refund',
   summary: 'Gives what is left in a payment channel back to its payer (x402 scheme batch-settlement).',
   description:
-    'Without PAYMENT-SIGNATURE the answer is a 402 whose terms name the channel. The official clients of batch-settlement take this address, or that of any call, for refund().',
+    'Without PAYMENT-SIGNATURE the answer is a 402 whose terms name the channel. The official clients of batch-settlement take this address, or that of any call, for refund(). From another client network than that of the last charge, send X-ANSWER-TOKEN, the payment-identifier id of that charge, or SIGN-IN-WITH-X too.',
   run: (request, { deps }) => refund(request, deps, `${deps.origins.api_url}/v1/channels/refund`, request.query.network),
 })
 

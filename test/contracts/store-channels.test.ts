@@ -36,7 +36,8 @@ const channelOf = (change: Partial<Channel> = {}): Channel => ({
   synced_ms: NOW_MS,
   created_ms: NOW_MS,
   used_ms: 0,
-  deposit_nonce: null,
+  last_nonce: null,
+  last_network_hash: null,
   ...change,
 })
 
@@ -111,7 +112,14 @@ for (const start of STORE_DRIVERS) {
       const charge = chargeOf(channel, 0n, { network_hash: 'ab'.repeat(32) })
       const [store] = stores
       assert.equal(await store.channels.charge(charge), true)
-      const after_charge = { ...channel, charged_minor: PRICE_MINOR, signature: charge.signature, used_ms: NOW_MS }
+      const after_charge = {
+        ...channel,
+        charged_minor: PRICE_MINOR,
+        signature: charge.signature,
+        used_ms: NOW_MS,
+        last_nonce: charge.nonce,
+        last_network_hash: charge.network_hash,
+      }
       assert.deepEqual(await store.channels.find(channel.channel_id), after_charge)
       const payment = await store.payments.find(charge)
       assert.partialDeepStrictEqual(payment, {
@@ -245,6 +253,19 @@ for (const start of STORE_DRIVERS) {
       assert.equal(await channels.begin_refund(channel.channel_id, PRICE_MINOR, 1n), true)
       assert.equal((await channels.refunding(asset, 10)).length, 1)
       assert.ok((await channels.refunding(null, 1_000)).every((row) => row.asset === null))
+    })
+
+    test('the client network of the last charge or deposit is kept until it is forgotten', async () => {
+      const [{ channels }] = stores
+      const [old, recent] = [await added({ created_ms: 5, used_ms: 6 }), await added({ created_ms: 5, used_ms: 7 })]
+      const networks = async () =>
+        [await channels.find(old.channel_id), await channels.find(recent.channel_id)].map((row) => row?.last_network_hash)
+      const [nonce, network_hash] = [word(7), 'cd'.repeat(32)]
+      for (const { channel_id } of [old, recent]) await channels.note_deposit(channel_id, { nonce, network_hash })
+      assert.partialDeepStrictEqual(await channels.find(old.channel_id), { last_nonce: nonce, last_network_hash: network_hash })
+      await channels.forget_networks(7)
+      assert.deepEqual(await networks(), [null, network_hash])
+      assert.equal((await channels.find(old.channel_id))?.last_nonce, nonce)
     })
 
     test('channels that never had a deposit are forgotten', async () => {

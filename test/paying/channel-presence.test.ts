@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { encodeAbiParameters, encodeFunctionData, hashTypedData, keccak256, parseAbi, parseSignature, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
@@ -167,6 +168,17 @@ test('the voucher of everything that was claimed and charged refunds to the paye
   }
   assert.deepEqual(await onChain(channel), ['498000', '15000'])
   await refunded(await channel.refund(3n * PRICE_MINOR), { client: `${home}.250` }, 483_000n)
+})
+
+test('the network of the last charge is known after the day for which those of payments are kept', async () => {
+  const home = newNetwork()
+  const channel = await claimedChannel(home)
+  const database = new DatabaseSync(join(app.data_dir, 'assay.sqlite'), { timeout: 5_000 })
+  database.exec(`update payment set network_hash = null, created_ms = created_ms - 172800000 where settler = '${channel.id}'`)
+  database.close()
+  assert.equal(stateIn(await call(await channel.voucher(PRICE_MINOR), { client: `${home}.9` })).voucher?.signedMaxClaimable, '15000')
+  assert.equal((await refund(await channel.refund(3n * PRICE_MINOR), { client: `${newNetwork()}.1` })).status, 402)
+  await refunded(await channel.refund(3n * PRICE_MINOR), { client: `${home}.9` }, 484_000n)
 })
 
 test('the last voucher is shown to the network of the last charge, and not to that of an earlier one', async () => {

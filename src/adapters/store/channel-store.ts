@@ -1,5 +1,19 @@
 import type { Channel, ChannelCharge, ChannelStore, MirroredState, StaleRules } from '../../ports/channels.ts'
-import { address, amount, bytes32, columns, count, flag, key_type, nullable, parameter, pick, text_type, uint256 } from './columns.ts'
+import {
+  address,
+  amount,
+  bytes32,
+  columns,
+  count,
+  flag,
+  hash_type,
+  key_type,
+  nullable,
+  parameter,
+  pick,
+  text_type,
+  uint256,
+} from './columns.ts'
 import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
 import { type Work, workStep, DatabaseStore } from './database.ts'
 import { answer, charge_row, COUNT_SALE, sumOf, totalOf } from './payment-statements.ts'
@@ -32,7 +46,8 @@ const progress = columns({
   synced_ms: count,
   created_ms: count,
   used_ms: count,
-  deposit_nonce: nullable(bytes32),
+  last_nonce: nullable(bytes32),
+  last_network_hash: nullable(hash_type),
 })
 const channel = { ...channel_key, ...config, ...mirrored, ...progress }
 const CHANNEL_KEY = matched(channel_key)
@@ -58,8 +73,11 @@ const MIRROR = statement(
     where ${CHANNEL_KEY} and synced_ms <= ${progress.synced_ms}`,
 )
 
+/** The request that the client network of the channel is known by. */
+const LAST_REQUEST = sql`last_nonce = ${parameter('nonce', bytes32)}, last_network_hash = ${parameter('network_hash', nullable(hash_type))}`
+
 const [base, total] = [parameter('base_minor', amount), parameter('cumulative_minor', amount)]
-const CHARGED_CHANNEL = sql`charged_minor = ${total}, ${assigned(pick(progress, 'signature'))}, used_ms = ${parameter('settled_ms', count)}
+const CHARGED_CHANNEL = sql`charged_minor = ${total}, ${assigned(pick(progress, 'signature'))}, used_ms = ${parameter('settled_ms', count)}, ${LAST_REQUEST}
     where ${CHANNEL_KEY} and charged_minor = ${base} and refund_minor = 0 and balance_minor - withdraw_minor >= ${total}
       and claimed_minor < ${total}`
 
@@ -99,7 +117,7 @@ const INSERT_CHARGE = statement('insert_charge', sql`insert into payment ${inser
 
 const NOTE_DEPOSIT = statement(
   'note_deposit',
-  sql`update channel set ${assigned(pick(progress, 'deposit_nonce'))} where ${CHANNEL_KEY} returning ${selected(channel_key)}`,
+  sql`update channel set ${LAST_REQUEST} where ${CHANNEL_KEY} returning ${selected(channel_key)}`,
 )
 
 const BEGIN_REFUND = statement(
@@ -144,6 +162,14 @@ const SUM_CLAIMED = statement('sum_claimed', sql`select ${sumOf('claimed_minor')
 const SUM_CHARGES = statement(
   'sum_charges',
   sql`select ${sumOf('value_minor')} from payment where payer = ${config.payer} and settler = ${channel.channel_id} and method = 'channel'`,
+)
+
+const FORGET_CHANNEL_NETWORKS = statement(
+  'forget_channel_networks',
+  sql`update channel set last_network_hash = null where channel_id in (select channel_id from channel
+      where last_network_hash is not null and used_ms < ${parameter('used_before_ms', count)} and created_ms < ${parameter('used_before_ms', count)}
+      limit ${limit})
+    returning ${selected(channel_key)}`,
 )
 
 const PURGE = statement(
@@ -199,8 +225,8 @@ export class SqlChannelStore extends DatabaseStore implements ChannelStore {
     return this.database.atomically(chargeWork(params))
   }
 
-  async note_deposit(channel_id: string, deposit_nonce: string): Promise<void> {
-    await this.database.execute(NOTE_DEPOSIT, { channel_id, deposit_nonce })
+  async note_deposit(channel_id: string, { nonce, network_hash }: Parameters<ChannelStore['note_deposit']>[1]): Promise<void> {
+    await this.database.execute(NOTE_DEPOSIT, { channel_id, nonce, network_hash })
   }
 
   begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean> {
@@ -237,6 +263,10 @@ export class SqlChannelStore extends DatabaseStore implements ChannelStore {
 
   async charges({ channel_id, payer }: Pick<Channel, 'channel_id' | 'payer'>): Promise<bigint> {
     return totalOf(await this.database.readOne(SUM_CHARGES, { channel_id, payer }))
+  }
+
+  forget_networks(used_before_ms: number): Promise<number> {
+    return this.database.purge(FORGET_CHANNEL_NETWORKS, { used_before_ms })
   }
 
   purge(created_before_ms: number): Promise<number> {

@@ -384,14 +384,17 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'channel-assets',
     text: () => `alter table channel add column asset text`,
   },
-  /** The last deposit that was sent here: its row says from which client network the payer came before the first charge. */
+  /** The last charge or deposit of a channel and its client network, to which refunds and the last voucher are given. */
   {
     number: 28,
-    name: 'channel-deposits',
+    name: 'channel-presence',
     text: () => `
-    alter table channel add column deposit_nonce text;
-    update channel set deposit_nonce = (select nonce from payment where payment.payer = channel.payer and payment.purpose = 'deposit'
-      and payment.subject = channel.channel_id order by payment.created_ms desc limit 1) where charged_minor = opened_minor;
+    alter table channel add column last_nonce text;
+    alter table channel add column last_network_hash text;
+    update channel set last_nonce = (select nonce from payment where payment.payer = channel.payer
+      and ((payment.purpose = 'deposit' and payment.subject = channel.channel_id) or (payment.method = 'channel' and payment.settler = channel.channel_id))
+      order by payment.created_ms desc, payment.number desc limit 1);
+    update channel set last_network_hash = (select network_hash from payment where payment.payer = channel.payer and payment.nonce = channel.last_nonce);
   `,
   },
 ]

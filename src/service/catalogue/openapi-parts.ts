@@ -149,9 +149,12 @@ const PARAMETERS = {
   'sign-in-with-x': {
     name: 'SIGN-IN-WITH-X',
     in: 'header',
-    ...text('Proof of the payer over the challenge of PAYMENT_ALREADY_USED, Base64: opens the answer of the same payment from anywhere.', {
-      maxLength: limits.payment_header_chars,
-    }),
+    ...text(
+      'Proof of the payer over the challenge of PAYMENT_ALREADY_USED, or of CHANNEL_MISMATCH or CHANNEL_PRESENCE, Base64: opens the answer of the same payment, or the channel, from anywhere.',
+      {
+        maxLength: limits.payment_header_chars,
+      },
+    ),
   },
   'previous-receipt': {
     name: 'X-PREV-RECEIPT-HASH',

@@ -220,6 +220,7 @@ export function channelsJob(parts: ChannelChainParts & ChannelAsset & { network:
     every_ms: rules.watch_every_ms,
     run: async (now_ms) => {
       await store.channels.purge(Math.max(0, now_ms - rules.empty_ms))
+      await store.channels.forget_networks(Math.max(0, now_ms - rules.network_kept_ms))
       const stale = await store.channels.stale(asset, now_ms, rules)
       try {
         await syncChannels(parts, stale)
@@ -468,7 +469,8 @@ async function newChannel(parts: ChannelParts, { channel_id, config }: ChannelPa
     synced_ms: now_ms,
     created_ms: now_ms,
     used_ms: 0,
-    deposit_nonce: null,
+    last_nonce: null,
+    last_network_hash: null,
   }
   const channel = { channel_id, asset: parts.payments.asset, ...config, ...state, ...progress }
   if (state.balance_minor === 0n) return channel

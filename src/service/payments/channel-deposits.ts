@@ -222,7 +222,7 @@ async function claimDeposit(
     await budget.give_back()
     return claimed.kind === 'exists' ? claimed.payment : refusals.channelRefusal('insufficient_balance')
   }
-  await store.channels.note_deposit(channel.channel_id, key.nonce)
+  await store.channels.note_deposit(channel.channel_id, { nonce: key.nonce, network_hash: asked.network_hash })
   await payments.reach('after_claim')
   const { fence } = claimed
   const deposit_call = depositCall(payment.config, authorization)

@@ -1,7 +1,6 @@
 import type { Channel } from '../../ports/channels.ts'
 import type { Payment } from '../../ports/payments.ts'
 import { type ChannelError, voucherFault } from '../../pure/payments/channels.ts'
-import { toHex } from '../../pure/receipts/crypto.ts'
 import { type ChannelParts, currentChannel, isOfConfig, isSigned, voucherKey } from './channel-chain.ts'
 import type { ChannelPayment } from './payment-header.ts'
 import * as refusals from './payment-refusals.ts'
@@ -120,12 +119,11 @@ export async function isPresent(parts: ChannelParts, sender: ChannelSender, paym
   return (await isSignedIn(parts, sender, payment)) || wasLastSender(parts, sender, payment, channel)
 }
 
-/** Compares the sender with the last charge of the channel, or with its deposit before the first charge. */
+/** Compares the sender with that of the last charge of the channel, or of a deposit since. */
 async function wasLastSender(parts: ChannelParts, sender: ChannelSender, payment: ChannelPayment, channel: Channel): Promise<boolean> {
-  const { payer, channel_id, charged_minor, opened_minor, deposit_nonce } = channel
-  const nonce = charged_minor > opened_minor ? toHex(parts.hashes.voucher(channel_id, charged_minor)) : deposit_nonce
+  const { payer, last_nonce: nonce, last_network_hash: network_hash } = channel
   const last = nonce === null ? null : await parts.payments.store.find({ payer, nonce })
-  return last !== null && (await accessTo(parts, sender, payment, last, { at_any_age: true })) === 'granted'
+  return last !== null && (await accessTo(parts, sender, payment, { ...last, network_hash }, { at_any_age: true })) === 'granted'
 }
 
 /** Right of the sender to what this row paid for, by its client network or a secret other than SIGN-IN-WITH-X. */

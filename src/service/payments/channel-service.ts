@@ -206,6 +206,8 @@ async function charge(
     charged_minor: payment.total_minor,
     signature: payment.signature,
     used_ms: now_ms,
+    last_nonce: key.nonce,
+    last_network_hash: charged.network_hash,
   })
   await payments.reach('after_charge')
   const row = {
