@@ -80,6 +80,8 @@ interface EndpointAnswer {
   media?: readonly string[]
   /** The response has the headers of a payment settlement. */
   paid?: true
+  /** A problem whose header has payment terms. */
+  terms?: true
 }
 
 interface EndpointRequest<Path extends Fields, Query extends Fields, Headers extends Fields, Body extends z.ZodObject> {
@@ -378,12 +380,17 @@ function requestBody({ body, raw_body }: DescribedEndpoint): Json | null {
   return { required: body.may_be_absent !== true, content: { 'application/json': { schema: schemaOf(body.schema), ...example } } }
 }
 
-function answer({ description, json, media = [], paid }: EndpointAnswer): Json {
+function answer({ description, json, media = [], paid, terms }: EndpointAnswer): Json {
   const content = {
+    ...(terms === true ? { 'application/problem+json': { schema: ref('schemas', 'problem') } } : {}),
     ...(json === undefined ? {} : { 'application/json': { schema: schemaOf(json) } }),
     ...Object.fromEntries(media.map((type) => [type, { schema: { type: 'string', ...(isText(type) ? {} : { contentMediaType: type }) } }])),
   }
-  return { description, ...(paid === true ? { headers: PAYMENT_RESPONSES } : {}), content }
+  const headers = {
+    ...(paid === true ? PAYMENT_RESPONSES : {}),
+    ...(terms === true ? { 'PAYMENT-REQUIRED': ref('headers', 'payment-required') } : {}),
+  }
+  return { description, ...(Object.keys(headers).length === 0 ? {} : { headers }), content }
 }
 
 function isText(type: string): boolean {

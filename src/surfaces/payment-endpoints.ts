@@ -133,7 +133,13 @@ const REFUND = {
       json: z.looseObject({ message: z.string(), channelId: z.string(), amount_minor: z.string(), transaction: z.string() }),
       paid: true,
     },
+    402: {
+      description:
+        'Terms of the channel in PAYMENT-REQUIRED, with its state where the voucher is not the last one. CHANNEL_PRESENCE: the request does not show that it comes from the payer; extensions has a challenge to sign.',
+      terms: true,
+    },
   },
+  shared_headers: ['payment-signature', 'x-answer-token', 'sign-in-with-x'],
   problems: [
     'PAYMENT_REQUIRED',
     'PAYMENT_PENDING',

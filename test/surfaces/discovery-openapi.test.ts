@@ -210,8 +210,7 @@ const REFUSED: Record<string, number> = {
   'post /api/invoice/{id}/sign': 403,
   'post /api/invoice/{id}/void': 403,
   'post /api/invoice/{id}/credit': 404,
-  // No payment channels are offered here.
-  'get /v1/channels/refund': 503,
+  'get /v1/channels/refund': 402,
   'get /v1/datasets/{sha256}': 404,
   'post /v1/webhooks': 400,
   'get /v1/webhooks/{id}': 404,

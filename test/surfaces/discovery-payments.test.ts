@@ -179,7 +179,9 @@ test('payments are said to be on, and the terms are those of a 402, entry by ent
       if (tool === 'receipt-verify') assert.deepEqual([status, accepts], [200, []])
       else {
         const required = JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()) as Record<string, unknown>
-        assert.equal(JSON.stringify(required['accepts']), JSON.stringify(accepts), String(tool))
+        // The document of all tools leaves out the entries of payment channels, which would make it half as long again.
+        const exact = asList(required['accepts']).filter(({ scheme }) => scheme === 'exact')
+        assert.equal(JSON.stringify(exact), JSON.stringify(accepts), String(tool))
       }
     }
   } finally {

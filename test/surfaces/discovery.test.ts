@@ -192,7 +192,7 @@ test('an address that nothing has is a page for browsers and a problem for progr
   }
   // Nobody reads the answer to a form or to a method that is not there.
   assert.equal((await get('/nope', { accept: BROWSER }, 'POST')).headers.get('content-type'), 'application/problem+json; charset=utf-8')
-  assert.equal((await get('/v1/tools/iban-check/call', { accept: BROWSER })).status, 405)
+  assert.equal((await get('/api/invoice/create', { accept: BROWSER })).status, 405)
 })
 
 test('llms.txt has the form of llmstxt.org, names every tool and has at most 3,000 bytes', async () => {

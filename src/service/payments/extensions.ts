@@ -62,7 +62,7 @@ function bazaar(input: DiscoveredCall) {
   const properties = Object.fromEntries(
     Object.entries(input).map(([name, value]) => [name, typeof value === 'string' ? { const: value } : { type: 'object' }]),
   )
-  const described = { type: 'object', properties, required: Object.keys(input), additionalProperties: false }
+  const described = { type: 'object', properties, required: Object.keys(input) }
   return { info: { input }, schema: { $schema: SCHEMA_2020, type: 'object', properties: { input: described }, required: ['input'] } }
 }
 
@@ -143,7 +143,8 @@ function signedOffers(resource: string, ways: readonly OfferedTerms[], parts: Ex
     const payload = { version: VERSION, resourceUrl: resource, scheme, network, asset, payTo, amount, validUntil }
     return { acceptIndex, ...signed(OFFERS, OFFER, payload, parts) }
   })
-  return { info: { offers }, schema: signedSchema('offers', { type: 'array', items: SIGNED }) }
+  // Short, because it is part of each 402, whose header should stay below 4 kB.
+  return { info: { offers }, schema: signedSchema('offers', { type: 'array', items: { type: 'object' } }) }
 }
 
 /** Extensions of one way to call tools. */

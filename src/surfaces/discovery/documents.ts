@@ -117,8 +117,8 @@ function widestBounds(tools: readonly Tool[]) {
 }
 
 /**
- * Payment terms of this tool now in version 2, exactly as a 402 contains them. If the price depends on the input, it is that of the cheapest
- * one.
+ * Payment terms of this tool now in version 2: the entries of the scheme exact, as a 402 contains them, which adds those of payment channels. If the
+ * price depends on the input, it is that of the cheapest one.
  */
 function termsNow(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
   if (tool.price === 'free' || prices === null || !deps.takes_payments) return { accepts: [] }
