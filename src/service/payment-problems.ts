@@ -34,7 +34,19 @@ export const PAYMENT_PROBLEMS = {
     402,
     'signature',
     'The payment is malformed',
-    'The payment does not have the form of x402. The detail names the field. Nothing was charged.',
+    'The payment does not have the members of x402. The detail names the field. This payment was not used.',
+  ),
+  PAYMENT_UNDECODABLE: callerFault(
+    400,
+    'signature',
+    'The payment cannot be decoded',
+    'The payment is not Base64 of a JSON object. The detail names the header and its fault. The payment was not used; the same request without a payment returns the terms.',
+  ),
+  PAYMENT_IDENTIFIER_INVALID: callerFault(
+    400,
+    'signature',
+    'The id of the payment is malformed',
+    'extensions.payment-identifier.info.id must be 16 to 128 letters, digits, hyphens or underscores. The payment was not used; send it with another id, or with none.',
   ),
   PAYMENT_CONFLICT: callerFault(
     400,
@@ -148,7 +160,7 @@ export const SETTLEMENT_PROBLEMS = {
     409,
     'settlement',
     'The payment was already used',
-    'A settled payment can be read from the chain, so resending it opens its answer only from the client network of the first request, for a day. From elsewhere send the answer token, the payment-identifier id of the first request, or a SIGN-IN-WITH-X proof of the payer. Nothing more was charged.',
+    'A settled payment can be read from the chain, so resending it opens its answer only from the client network of the first request, for a day. From elsewhere send the answer token, the payment-identifier id of the first request, or a SIGN-IN-WITH-X proof of the payer. A payment-identifier id belongs to one payment: another payment under it is not used. Nothing more was charged.',
   ),
   ANSWER_EXPIRED: callerFault(
     410,

@@ -201,7 +201,10 @@ async function refund(
   const text = context.req.header('payment-signature')
   if (text === undefined) return required(problem('PAYMENT_REQUIRED', UNPAID_REFUND), 'payment required')
   const read = readPayment({ kind: 'header', name: 'payment-signature', text })
-  if (!read.ok) return required(refusalForCheck(read).problem, read.x402_reason)
+  if (!read.ok) {
+    const { problem: found } = refusalForCheck(read)
+    return isPaymentProblem(found) ? required(found, read.x402_reason) : found
+  }
   if (read.payment.scheme === 'exact') {
     const wrong = channelRefusal('refund_payload')
     return required(wrong.problem, wrong.x402_reason ?? '')

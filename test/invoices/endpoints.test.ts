@@ -220,7 +220,7 @@ test('what cannot be a payment is refused with the terms', async () => {
   const cases: [unknown, Record<string, string>, number, string][] = [
     [{}, {}, 402, 'INVOICE_PAYMENT_REQUIRED'],
     [{ authorization: 1 }, {}, 402, 'MALFORMED_PAYMENT'],
-    [{}, { 'x-payment': '!' }, 402, 'MALFORMED_PAYMENT'],
+    [{}, { 'x-payment': '!' }, 400, 'PAYMENT_UNDECODABLE'],
     [{}, { 'x-payment': 'e30=', 'payment-signature': 'e30=' }, 400, 'PAYMENT_CONFLICT'],
   ]
   for (const [body, headers, status, code] of cases) {

@@ -82,7 +82,7 @@ test('nothing is charged where the receipt before is misnamed', () =>
 
 test('nothing is charged for a payment that was cut, or that another hand signed', async () => {
   const cut: Attempt = (_, { v2: value }) => call(world.url, v2({ v2: value.slice(0, -8) }))
-  await chargesNothing(cut, { status: 402, code: 'MALFORMED_PAYMENT' })
+  await chargesNothing(cut, { status: 400, code: 'PAYMENT_UNDECODABLE' })
   const forged: Attempt = async (_, { message }) => {
     const required = await termsOf(world.url, TOOL, INPUT)
     const { signature } = await signTerms(await world.payer(0n), required, message)

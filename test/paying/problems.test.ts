@@ -9,7 +9,7 @@ import { asOwner, MUTE_CONTRACT, placeWallet, refuseSignatures, sendAsStranger }
 import { shoutingToken, spendElsewhere } from '../support/paying-chain.ts'
 import { assertListed, assertTerms, assertWords, crowd, emptyGasWallet, misnamed } from '../support/paying-problems.ts'
 import { serveVariant, startLiveWorld, startWorld, type World } from '../support/paying-world.ts'
-import { fund, headersOf, signTerms, termsOf } from '../support/paying.ts'
+import { fund, headersOf, signTerms, termsOf, withIdentifier } from '../support/paying.ts'
 
 type Code = keyof typeof PAYMENT_PROBLEMS | keyof typeof SETTLEMENT_PROBLEMS
 
@@ -131,7 +131,13 @@ const OTHER = '0x00000000000000000000000000000000000000aa'
 
 const CASES: Record<Code, Case> = {
   PAYMENT_REQUIRED: { meet: () => call(world.url, {}) },
-  MALFORMED_PAYMENT: { word: 'invalid_payload', meet: () => call(world.url, { 'x-payment': 'what?' }) },
+  MALFORMED_PAYMENT: { word: 'invalid_x402_version', meet: () => call(world.url, { 'x-payment': 'e30=' }) },
+  PAYMENT_UNDECODABLE: { status: 400, word: 'invalid_payload', meet: () => call(world.url, { 'x-payment': 'what?' }) },
+  PAYMENT_IDENTIFIER_INVALID: {
+    status: 400,
+    word: 'invalid_payload',
+    meet: async () => call(world.url, withIdentifier((await signed(world.url, await world.payer())).v2, 'too short')),
+  },
   PAYMENT_CONFLICT: {
     status: 400,
     meet: async () => {

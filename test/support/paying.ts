@@ -89,3 +89,9 @@ export async function held(rpc_url: string, token: string, account: string): Pro
   const data = `0x70a08231${account.slice(2).toLowerCase().padStart(64, '0')}`
   return BigInt(String(await rpcRequest(rpc_url)('eth_call', [{ to: token, data }, 'latest'])))
 }
+
+/** The same payment with a payment-identifier id, as the official clients write it. */
+export function withIdentifier(header: string, id: string): Record<string, string> {
+  const payment = JSON.parse(Buffer.from(header, 'base64').toString()) as object
+  return { 'payment-signature': base64({ ...payment, extensions: { 'payment-identifier': { info: { required: false, id } } } }) }
+}

@@ -65,12 +65,12 @@ export function paymentFault<Code extends string>(code: Code, detail: string, x4
   return { ok: false, code, detail, x402_reason }
 }
 
-export type DecodedPayment = { ok: true; payment: AnyPayment } | PaymentFault<'MALFORMED_PAYMENT' | 'SCHEME_UNSUPPORTED'>
+type FormCode = 'MALFORMED_PAYMENT' | 'PAYMENT_UNDECODABLE' | 'PAYMENT_IDENTIFIER_INVALID' | 'SCHEME_UNSUPPORTED'
+
+export type DecodedPayment = { ok: true; payment: AnyPayment } | PaymentFault<FormCode>
 
 /** Narrows to the scheme exact, for payments of invoices, which have no other. */
-export function exactOnly(
-  read: DecodedPayment,
-): { ok: true; payment: X402Payment } | PaymentFault<'MALFORMED_PAYMENT' | 'SCHEME_UNSUPPORTED'> {
+export function exactOnly(read: DecodedPayment): { ok: true; payment: X402Payment } | PaymentFault<FormCode> {
   if (!read.ok) return read
   const { payment } = read
   return payment.scheme === 'exact'
@@ -84,8 +84,8 @@ const UINT256_END = 1n << 256n
 
 /** Stops decoding; caught by `readPaymentFields` only. */
 class PaymentFieldError extends Error {
-  readonly refusal: PaymentFault<'MALFORMED_PAYMENT' | 'SCHEME_UNSUPPORTED'>
-  constructor(refusal: PaymentFault<'MALFORMED_PAYMENT' | 'SCHEME_UNSUPPORTED'>) {
+  readonly refusal: PaymentFault<FormCode>
+  constructor(refusal: PaymentFault<FormCode>) {
     super()
     this.refusal = refusal
   }
@@ -201,7 +201,9 @@ function readIdentifier(extensions: unknown): string | null {
   const info = isObject(given) ? ownMember(given, 'info') : undefined
   const id = isObject(info) ? (ownMember(info, 'id') ?? null) : null
   if (id === null || (typeof id === 'string' && /^[A-Za-z0-9_-]{16,128}$/.test(id))) return id
-  return rejectField('extensions.payment-identifier.info.id must be 16 to 128 letters, digits, hyphens or underscores.')
+  const detail =
+    'extensions.payment-identifier.info.id must be 16 to 128 letters, digits, hyphens or underscores. Send another id, or none.'
+  return rejectField(detail, 'invalid_payload', 'PAYMENT_IDENTIFIER_INVALID')
 }
 
 function readAccepted(given: Fields): AcceptedTerms {
@@ -303,8 +305,8 @@ function readUint(value: unknown, place: string, integers: boolean, end = UINT25
   return number < end ? number : rejectField(`${place} must be a whole number below 2^${bits} in decimal digits, as text.`)
 }
 
-function rejectField(detail: string, x402_reason = 'invalid_payload'): never {
-  throw new PaymentFieldError(paymentFault('MALFORMED_PAYMENT', detail, x402_reason))
+function rejectField(detail: string, x402_reason = 'invalid_payload', code: FormCode = 'MALFORMED_PAYMENT'): never {
+  throw new PaymentFieldError(paymentFault(code, detail, x402_reason))
 }
 
 function rejectScheme(detail: string, x402_reason: string): never {
@@ -338,16 +340,25 @@ const decodedPayments = new WeakMap<PaymentCredential, DecodedPayment>()
 
 function decodeCredential(credential: PaymentCredential): DecodedPayment {
   if (credential.kind === 'header') return readBase64(credential.text, credential.name === 'x-payment' ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE')
-  return typeof credential.value === 'string' ? readBase64(credential.value, 'The payment') : readPaymentFields(credential.value)
+  const { value } = credential
+  if (typeof value === 'string') return readBase64(value, 'The payment')
+  return isObject(value) ? readPaymentFields(value) : undecodable(`The payment is ${jsonKind(value)}.`)
 }
 
 function readBase64(text: string, name: string): DecodedPayment {
   const fault = base64Fault(text)
-  if (fault !== null) return malformed(`${name} ${fault}`)
+  if (fault !== null) return undecodable(`${name} ${fault}`)
   const json = decodeUtf8(Buffer.from(text, 'base64'))
-  if (json === null) return malformed(`${name} is not Base64 of UTF-8 text.`)
+  if (json === null) return undecodable(`${name} is not Base64 of UTF-8 text.`)
   const read = readStrictJson(json, JSON_BOUNDS)
-  return read.ok ? readPaymentFields(read.value) : malformed(`${name} is not Base64 of strict JSON. ${read.message}`)
+  if (!read.ok) return undecodable(`${name} is not Base64 of strict JSON. ${read.message}`)
+  return isObject(read.value) ? readPaymentFields(read.value) : undecodable(`${name} is Base64 of ${jsonKind(read.value)}.`)
+}
+
+function jsonKind(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'absent'
+  return Array.isArray(value) ? 'a JSON array' : `a JSON ${typeof value}`
 }
 
 function base64Fault(text: string): string | null {
@@ -361,6 +372,7 @@ function base64Fault(text: string): string | null {
   return whole ? null : 'is truncated Base64.'
 }
 
-function malformed(detail: string): DecodedPayment {
-  return paymentFault('MALFORMED_PAYMENT', detail, 'invalid_payload')
+function undecodable(fault: string): DecodedPayment {
+  const detail = `${fault} Send the payment object of x402, in a header as Base64 of its JSON. The same request without a payment returns the terms.`
+  return paymentFault('PAYMENT_UNDECODABLE', detail, 'invalid_payload')
 }

@@ -10,7 +10,7 @@ import type { Catalogue } from '../../service/catalogue/load.ts'
 import { searchTools } from '../../service/catalogue/search.ts'
 import { limits } from '../../service/limits.ts'
 import type { CreditCredential } from '../../service/credits/credit-service.ts'
-import type { PaymentService } from '../../service/payments/payment-service.ts'
+import type { PaymentService } from '../../service/payments/payment-parts.ts'
 import type { PaymentCredential } from '../../service/payments/payment-header.ts'
 import type { ResendSecrets } from '../../service/payments/resends.ts'
 import { problem, PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
@@ -275,7 +275,7 @@ export async function taskOutcome(
       if (!paying) return refusedOutcome(told, outcome, request_id)
       return outcome.problem.charged === 'unknown'
         ? unknownSettlementOutcome(told, outcome, request_id)
-        : paymentFailedOutcome(told, outcome, request_id, null)
+        : paymentFailedOutcome(told, outcome, request_id, invalidReason(outcome.problem))
   }
 }
 
@@ -334,6 +334,12 @@ function unknownSettlementOutcome(told: OutcomeContext, { tool, problem: found }
     ...plainOutcome(TaskState.TASK_STATE_WORKING, problemParts(told, tool, found, request_id)),
     metadata: { [STATUS_KEY]: 'payment-submitted' satisfies PaymentStatus },
   }
+}
+
+/** Code of x402 facilitators in a problem that carries no terms. */
+function invalidReason({ extra }: Problem): string | null {
+  const reason = extra?.['invalid_reason']
+  return typeof reason === 'string' ? reason : null
 }
 
 /** A failed payment ends its task; a new payment needs a new task (A2A x402 extension). */
