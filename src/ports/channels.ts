@@ -95,7 +95,8 @@ export interface ChannelStore {
   mirror(channel_id: string, state: MirroredState, synced_ms: number): Promise<void>
   /**
    * Charges a voucher and stores the answer that it pays for, in one durable write. False, and nothing written, when the total charged
-   * before is another, the mirrored balance does not cover the voucher, as much was claimed already, or a refund is on its way.
+   * before is another, the mirrored balance does not cover the voucher, as much was claimed already, a refund is on its way, or the
+   * payment-identifier id belongs to another payment of the payer. A deposit that has arrived leaves its id to the charge.
    */
   charge(charge: ChannelCharge): Promise<boolean>
   /** Notes a deposit that is being sent here as the last request of the channel. */

@@ -30,7 +30,7 @@ interface ClaimTerms {
   signature: string
   /** Keyed hash of the client network that sent the claim; null after a day, and for rows older than the column. */
   network_hash: string | null
-  /** Keyed hash of the payment-identifier id that the claim came with; null without one. */
+  /** Keyed hash of the payment-identifier id that belongs to the payment; null without one. No two payments of a payer have the same. */
   identifier_hash: string | null
   /** The payer is a contract, so that only the token can verify the signature; such payments settle alone. */
   contract_payer: boolean
@@ -81,13 +81,14 @@ export interface ClaimRequest extends PaymentKey, Binding, ClaimTerms {
  * `claimed`: a new claim; or the same request again after it was released or its claimer's time was over, then under the next fence,
  * with the terms of the new claim and without the earlier answer. `exists`: the stored payment, of this or another request; the caller
  * compares binding and state. `over_reserved`: payments in flight and this one exceed the balance. `over_due`: the invoice is void, or
- * its payments, those under way and this one exceed its amount.
+ * its payments, those under way and this one exceed its amount. `identifier_taken`: its id belongs to this other payment of the payer.
  */
 export type ClaimResult =
   | { kind: 'claimed'; fence: number }
   | { kind: 'exists'; payment: Payment }
   | { kind: 'over_reserved' }
   | { kind: 'over_due' }
+  | { kind: 'identifier_taken'; payment: Payment }
 
 /** An answer at rest: encrypted text around the place of the settlement. */
 export interface StoredAnswer {
@@ -179,6 +180,9 @@ export interface PaymentStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
   find(key: PaymentKey): Promise<Payment | null>
   find_by_token(token_hash: string): Promise<Payment | null>
+  find_by_identifier(payer: string, identifier_hash: string): Promise<Payment | null>
+  /** Takes the payment-identifier id from a payment. False when its state or its claim is no longer this one. */
+  free_identifier(payment: Pick<Payment, 'payer' | 'nonce' | 'state' | 'fence'>): Promise<boolean>
   /** Sum of payments claimed for an invoice that are in flight, or have arrived and are not attributed to it. */
   under_way(invoice_id: string): Promise<bigint>
   /** Nonces of payments that may still reduce the payer's last known balance of the asset; at most `limit`. */

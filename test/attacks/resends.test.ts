@@ -13,7 +13,7 @@ import type { Authorization } from '../support/authorization.ts'
 import { contract } from '../support/contracts.ts'
 import { call, INPUT, read, signed, statusUrl, TOOL, v2, type Answered } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
-import { base64, headersOf, termsOf, type Signed } from '../support/paying.ts'
+import { headersOf, termsOf, withIdentifier, type Signed } from '../support/paying.ts'
 import { type Challenge, signIn } from '../support/sign-in.ts'
 
 const PAYER = '198.51.100.7'
@@ -50,11 +50,6 @@ async function buy(identifier?: string): Promise<Bought> {
   const answer = await call(world.url, identifier === undefined ? v2(payment) : withIdentifier(payment.v2, identifier), { client: PAYER })
   assert.equal(answer.status, 200, answer.text)
   return { payer, payment, text: answer.text }
-}
-
-function withIdentifier(header: string, id: string): Record<string, string> {
-  const payment = JSON.parse(Buffer.from(header, 'base64').toString()) as object
-  return { 'payment-signature': base64({ ...payment, extensions: { 'payment-identifier': { info: { required: false, id } } } }) }
 }
 
 /** The payment as the chain shows it, without a byte of what the payer sent to the service. */

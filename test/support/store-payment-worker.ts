@@ -60,7 +60,7 @@ async function main(order: PaymentOrder): Promise<void> {
 
   async function claimOne(number: number): Promise<void> {
     const { kind } = await payments.claim(numbered(number, order))
-    if (kind === 'over_due') throw new Error('no payment of this worker is for an invoice')
+    if (kind === 'over_due' || kind === 'identifier_taken') throw new Error('no payment of this worker is for an invoice, or has an id')
     if (kind === 'exists') report.existing += 1
     else report[kind].push(number)
   }

@@ -15,8 +15,8 @@ import {
   uint256,
 } from './columns.ts'
 import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
-import { type Work, workStep, DatabaseStore } from './database.ts'
-import { answer, charge_row, COUNT_SALE, sumOf, totalOf } from './payment-statements.ts'
+import { execute, readFirst, type Work, workStep, DatabaseStore } from './database.ts'
+import { answer, charge_row, COUNT_SALE, FREE_IDENTIFIER, READ_BY_IDENTIFIER, sumOf, totalOf } from './payment-statements.ts'
 
 /** Payment channels in the SQL that both databases share. */
 
@@ -206,6 +206,19 @@ function chargeWork(params: ChargeParams): () => Work<boolean> {
   }
 }
 
+/**
+ * Charges a voucher with a payment-identifier id, unless the id belongs to another payment of the payer. The caller lets one claim or charge
+ * of a payer with an id run at a time, over all processes.
+ */
+function* identifiedCharge(held: { payer: string; identifier_hash: string }, charge: () => Work<boolean>): Work<boolean> {
+  const holder = yield* readFirst(READ_BY_IDENTIFIER, held)
+  if (holder !== undefined) {
+    if (holder.purpose !== 'deposit' || holder.state !== 'settled') return false
+    yield* execute(FREE_IDENTIFIER, holder)
+  }
+  return yield* charge()
+}
+
 export class SqlChannelStore extends DatabaseStore implements ChannelStore {
   find(channel_id: string): Promise<Channel | null> {
     return this.database.readFirst(FIND, { channel_id })
@@ -221,8 +234,13 @@ export class SqlChannelStore extends DatabaseStore implements ChannelStore {
 
   async charge(charged: ChannelCharge): Promise<boolean> {
     const params = chargeParams(charged)
-    if (this.database.joinsWrites()) return this.database.execute(CHARGE_JOINED, params)
-    return this.database.atomically(chargeWork(params))
+    const { payer, identifier_hash } = charged
+    const joined = this.database.joinsWrites()
+    if (identifier_hash !== null) {
+      const charge = joined ? () => execute(CHARGE_JOINED, params) : chargeWork(params)
+      return this.database.atomically(() => identifiedCharge({ payer, identifier_hash }, charge), { alone_with: payer })
+    }
+    return joined ? this.database.execute(CHARGE_JOINED, params) : this.database.atomically(chargeWork(params))
   }
 
   async note_deposit(channel_id: string, { nonce, network_hash }: Parameters<ChannelStore['note_deposit']>[1]): Promise<void> {

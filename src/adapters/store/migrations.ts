@@ -397,6 +397,15 @@ export const MIGRATIONS: readonly Migration[] = [
     update channel set last_network_hash = (select network_hash from payment where payment.payer = channel.payer and payment.nonce = channel.last_nonce);
   `,
   },
+  /**
+   * A payment-identifier id belongs to one payment of a payer. Hashes of older releases depend on the payment, so that no two rows of a payer
+   * have the same.
+   */
+  {
+    number: 29,
+    name: 'payment-identifiers',
+    text: () => `create unique index payment_identifier on payment (payer, identifier_hash) where identifier_hash is not null`,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -145,6 +145,16 @@ export const READ_BY_TOKEN = statement(
   sql`select ${selected(payment)} from payment where token_hash = ${answer_token.token_hash}`,
 )
 
+export const READ_BY_IDENTIFIER = statement(
+  'read_by_identifier',
+  sql`select ${selected(payment)} from payment where payer = ${payment.payer} and identifier_hash = ${parameter('identifier_hash', hash_type)}`,
+)
+
+export const FREE_IDENTIFIER = statement(
+  'free_identifier',
+  sql`update payment set identifier_hash = null where ${PAYMENT_KEY} and state = ${payment.state} and fence = ${fence} returning fence`,
+)
+
 export const READ_ANSWER = statement(
   'read_answer',
   sql`select ${selected(answer, 'a')} from payment p join payment_answer a on a.payment = p.number

@@ -26,6 +26,8 @@ import * as sql from './payment-statements.ts'
  * meanwhile. A settled payment that a reorganisation makes unknown may still add to them; no claim could have known.
  */
 function* claim(request: ClaimRequest): Work<ClaimResult> {
+  const holder = yield* otherHolder(request)
+  if (holder !== null) return { kind: 'identifier_taken', payment: holder }
   const in_flight = yield* inFlight(request)
   const within_due = request.purpose !== 'invoice' || (yield* isWithinDue(request))
   const fits = in_flight + request.value_minor <= request.balance_minor
@@ -42,6 +44,13 @@ function* claim(request: ClaimRequest): Work<ClaimResult> {
   const { fence, number } = yield* readOne(sql.CLAIM_AGAIN, request)
   yield* execute(sql.FORGET_ANSWER, { number })
   return { kind: 'claimed', fence }
+}
+
+/** Returns the other payment of the payer that has the payment-identifier id of the request. Claims without an id read nothing. */
+function* otherHolder({ payer, nonce, identifier_hash }: ClaimRequest): Work<Payment | null> {
+  if (identifier_hash === null) return null
+  const holder = yield* readFirst(sql.READ_BY_IDENTIFIER, { payer, identifier_hash })
+  return holder === undefined || holder.nonce === nonce ? null : holder
 }
 
 /** Authorizations compared one by one; with more of them all count as open, so that the sum is rather too high than too low. */
@@ -142,6 +151,14 @@ export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
 
   find_by_token(token_hash: string): Promise<Payment | null> {
     return this.database.readFirst(sql.READ_BY_TOKEN, { token_hash })
+  }
+
+  find_by_identifier(payer: string, identifier_hash: string): Promise<Payment | null> {
+    return this.database.readFirst(sql.READ_BY_IDENTIFIER, { payer, identifier_hash })
+  }
+
+  free_identifier({ payer, nonce, state, fence }: Pick<Payment, 'payer' | 'nonce' | 'state' | 'fence'>): Promise<boolean> {
+    return this.database.execute(sql.FREE_IDENTIFIER, { payer, nonce, state, fence })
   }
 
   async under_way(invoice_id: string): Promise<bigint> {

@@ -6,7 +6,7 @@ import { type Allowance, type AllowanceState, publicAllowance, type AllowanceTak
 import { type AnyPayment, readPayment, type PaymentCredential } from '../payments/payment-header.ts'
 import * as refusals from '../payments/payment-refusals.ts'
 import type { PaymentRefusal } from '../payments/payment-refusals.ts'
-import type { BoundRequest, PaymentResult, PaymentService } from '../payments/payment-service.ts'
+import type { BoundRequest, PaymentResult, PaymentService } from '../payments/payment-parts.ts'
 import { marketOf, priceOf, type PriceBook } from '../payments/price-book.ts'
 import { NO_SECRETS, type ResendSecrets } from '../payments/resends.ts'
 import type { ChannelRefunds } from '../payments/channel-refunds.ts'

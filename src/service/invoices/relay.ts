@@ -11,17 +11,11 @@ import { INVOICE_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
 import type { X402Payment } from '../payments/payment-header.ts'
 import { balanceReserved, refusalForCheck, refusedPayment } from '../payments/payment-refusals.ts'
-import {
-  claimPayment,
-  type PaymentPurpose,
-  type PaymentResult,
-  type PaymentServiceParts,
-  pendingPayment,
-  replayPayment,
-  type SplitAnswer,
-  verifyPayment,
-  windowFault,
-} from '../payments/payment-service.ts'
+import { identifierHolder } from '../payments/identifiers.ts'
+import { claimPayment, verifyPayment, windowFault } from '../payments/payment-claims.ts'
+import { paymentKey, pendingPayment, recoveredSigner } from '../payments/payment-results.ts'
+import type { PaymentPurpose, PaymentResult, PaymentServiceParts, SplitAnswer } from '../payments/payment-parts.ts'
+import { identifierTaken, replayPayment } from '../payments/payment-service.ts'
 import type { Resend, ResendSecrets } from '../payments/resends.ts'
 import { matchTerms, type PaymentTerms } from '../payments/terms.ts'
 import { problem, type Problem } from '../problems.ts'
@@ -68,6 +62,8 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
   const resend = { ...sender.secrets, address: sender.address, client, identifier }
   const stored = await replayPayment(payments, purposeOf(view), authorization, resend)
   if (stored !== null) return stored
+  const conflict = await identifierConflict(payments, view, payment)
+  if (conflict !== null) return conflict
   const fault = paymentFault(parts, view, payment, await payableNow(parts, view)) ?? (await otherInvoiceFault(parts, view, authorization))
   if (fault !== null) return refusedPayment(fault)
   const expired = windowFault(payments, authorization)
@@ -78,6 +74,17 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
   const verified = await verifyPayment(payments, authorization, { address: sender.address, client })
   if (verified.kind === 'refused') return verified
   return withBudget(parts, view, sender.address, () => settle(parts, view, authorization, resend, verified))
+}
+
+/** As for calls: before verification only the payer's own signature leads to the first payment under the id. */
+async function identifierConflict(
+  payments: PaymentServiceParts,
+  view: InvoiceView,
+  { authorization, identifier }: X402Payment,
+): Promise<PaymentResult | null> {
+  if (identifier === null || recoveredSigner(payments, authorization) !== authorization.from) return null
+  const holder = await identifierHolder(payments, paymentKey(authorization), identifier)
+  return holder === null ? null : identifierTaken(payments, holder, purposeOf(view))
 }
 
 function purposeOf({ invoice }: InvoiceView): PaymentPurpose {
@@ -188,6 +195,8 @@ async function settle(
       return { sent: false, result: balanceReserved() }
     case 'over_due':
       return { sent: false, result: refusedPayment(problem('INVOICE_NOT_PAYABLE', OVERTAKEN)) }
+    case 'identifier_taken':
+      return { sent: false, result: identifierTaken(payments, claimed.payment, purposeOf(view)) }
     case 'exists': {
       // Another request with the same authorization was faster, for this invoice or for something else.
       const stored = await replayPayment(payments, purposeOf(view), authorization, resend)

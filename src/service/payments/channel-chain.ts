@@ -28,7 +28,7 @@ import type { NetworkHash } from '../clients.ts'
 import type { RecentMap } from '../recent.ts'
 import { tooManyFailures } from './on-chain.ts'
 import type { ChannelPayment } from './payment-header.ts'
-import type { PaymentServiceParts } from './payment-service.ts'
+import type { PaymentServiceParts } from './payment-parts.ts'
 import type { FailureCount, RoundTrips } from './reserved-balances.ts'
 import { type AcceptableTerms, caip2 } from './terms.ts'
 

@@ -5,7 +5,8 @@ import { type ChannelParts, currentChannel, isOfConfig, isSigned, voucherKey } f
 import type { ChannelPayment } from './payment-header.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
-import { type BoundRequest, type PaymentResult, resultOf } from './payment-service.ts'
+import type { BoundRequest, PaymentResult } from './payment-parts.ts'
+import { resultOf } from './payment-results.ts'
 import { resendAccess, type SignInUse } from './resends.ts'
 
 /**

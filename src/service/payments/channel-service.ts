@@ -16,18 +16,10 @@ import {
 import { depositedChannel, type DepositPlan, type OpenVoucher, planDeposit, sendDeposit } from './channel-deposits.ts'
 import { faultOf, refuseVoucher, replayVoucher, UNREAD_STATE, type VoucherFault } from './channel-presence.ts'
 import type { ChannelPayment } from './payment-header.ts'
+import { paidResult, pendingPayment } from './payment-results.ts'
+import type { AdmittedPayment, BoundRequest, ChannelService, Claim, PaymentResult, SplitAnswer } from './payment-parts.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
-import {
-  type AdmittedPayment,
-  type BoundRequest,
-  type ChannelService,
-  type Claim,
-  paidResult,
-  type PaymentResult,
-  pendingPayment,
-  type SplitAnswer,
-} from './payment-service.ts'
 import { EPOCH_MS } from './price-book.ts'
 import { paymentContext, resendHashes, tokenHash } from './resends.ts'
 import type { AcceptableTerms } from './terms.ts'

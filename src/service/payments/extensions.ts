@@ -14,7 +14,7 @@ export type Extensions = Readonly<Record<string, { info: object; schema: object 
 
 const SCHEMA_2020 = 'https://json-schema.org/draft/2020-12/schema'
 
-/** The client may choose an id, with which a resend of the same payment is answered again. */
+/** The client may choose an id: a resend of the same payment is answered again, and another payment under the id is refused uncharged. */
 const PAYMENT_IDENTIFIER = {
   info: { required: false },
   schema: {

@@ -10,7 +10,7 @@ import { limits } from '../limits.ts'
 import type { EuroRates } from './euro-rate.ts'
 import type { AnyPayment, X402Payment } from './payment-header.ts'
 import { settlementUnavailable } from './payment-refusals.ts'
-import type { AdmittedPayment, BoundRequest, PaymentService } from './payment-service.ts'
+import type { AdmittedPayment, BoundRequest, PaymentService } from './payment-parts.ts'
 import type { Settler } from './settlement.ts'
 import { type AcceptableTerms, caip2, type OfferedNetworks, type PaymentTerms } from './terms.ts'
 

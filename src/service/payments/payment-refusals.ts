@@ -227,6 +227,25 @@ export function alreadyUsed({ payer, nonce, state }: Payment, sign_in: SignInCha
   return refusedPayment(problem('PAYMENT_ALREADY_USED', detail, { charged: state === 'settled' ? true : 'unknown', extra }))
 }
 
+/**
+ * Returns the refusal of a payment under a payment-identifier id that belongs to another payment of the payer. `token` opens the answer of
+ * that payment, for the same request only.
+ */
+export function identifierTaken(first: Pick<Payment, 'payer' | 'nonce' | 'state' | 'transaction'>, token: string | null): PaymentRefusal {
+  const { payer, nonce, state, transaction } = first
+  const is_paid = state === 'settled'
+  const next =
+    token === null
+      ? 'That payment is for another request: use another id for this one. status_url shows its state.'
+      : `${is_paid ? 'Its answer is' : 'It is not decided yet; then its answer is'} at answer_url. Do not sign another payment for the same request.`
+  const detail = `The payment-identifier id belongs to an earlier payment of this payer. This payment was not used, and nothing is charged for it. ${next}`
+  const first_payment = { payer, nonce, charged: is_paid ? true : 'unknown', transaction }
+  const answer = token === null ? {} : { answer_url: `/v1/answers/${token}` }
+  return refusedPayment(
+    problem('PAYMENT_ALREADY_USED', detail, { extra: { status_url: `/v1/payments/${payer}/${nonce}`, ...answer, first_payment } }),
+  )
+}
+
 /** Returns the 202 of a payment that was sent: a second signature could pay twice. */
 export function pendingProblem({ payer, nonce, transaction, token }: Pending): Problem {
   const detail =

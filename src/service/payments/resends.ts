@@ -72,17 +72,28 @@ export function tokenHash({ crypto }: Pick<ResendParts, 'crypto'>, token: string
   return crypto.keccak256Hex(token)
 }
 
-/** Returns keyed hashes of the first request, stored with its claim. They depend on the payment, so that they cannot link two payments. */
+/**
+ * Returns keyed hashes of the first request, stored with its claim. That of the network depends on the payment, so that it cannot link two
+ * payments; that of the payment-identifier id depends on the payer, for whom an id belongs to one payment.
+ */
 export function resendHashes(sealer: Sealer, key: PaymentKey, address: string, identifier: string | null) {
-  return { network_hash: networkHash(sealer, key, address), identifier_hash: identifier && identifierHash(sealer, key, identifier) }
+  const identifier_hash = identifier === null ? null : identifierHash(sealer, key.payer, identifier)
+  return { network_hash: networkHash(sealer, key, address), identifier_hash }
 }
 
 function networkHash(sealer: Sealer, key: PaymentKey, address: string): string {
   return sealer.token(`client network|${paymentContext(key)}|${widerNetwork(address)}`)
 }
 
-function identifierHash(sealer: Sealer, key: PaymentKey, identifier: string): string {
-  return sealer.token(`payment identifier|${paymentContext(key)}|${identifier}`)
+export function identifierHash(sealer: Sealer, payer: string, identifier: string): string {
+  return sealer.token(`payment identifier of a payer|${payer}|${identifier}`)
+}
+
+/** Rows of older releases have a hash that depends on the payment. */
+function hasIdentifier(sealer: Sealer, found: Payment, identifier: string): boolean {
+  if (found.identifier_hash === null) return false
+  const older = () => sealer.token(`payment identifier|${paymentContext(found)}|${identifier}`)
+  return found.identifier_hash === identifierHash(sealer, found.payer, identifier) || found.identifier_hash === older()
 }
 
 /**
@@ -98,7 +109,7 @@ export async function resendAccess(parts: ResendParts, found: Payment, resend: R
   if (await mismatches.exhausted(found, client)) return 'limited'
   const is_recent = resend.at_any_age === true || parts.clock.now_ms() < found.created_ms + limits.answer_kept_ms
   if (is_recent && networkHash(sealer, found, resend.address) === found.network_hash) return 'granted'
-  if (identifier !== null && identifierHash(sealer, found, identifier) === found.identifier_hash) return 'granted'
+  if (identifier !== null && hasIdentifier(sealer, found, identifier)) return 'granted'
   if (sign_in !== null && (await parts.signIn.accepts(found, sign_in))) return 'granted'
   if (answer_token === null && identifier === null && sign_in === null) return 'refused'
   return (await mismatches.add(found, client)) ? 'refused' : 'limited'

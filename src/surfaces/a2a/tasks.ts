@@ -16,7 +16,7 @@ import {
 } from '@a2a-js/sdk/errors'
 import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import { limits } from '../../service/limits.ts'
-import type { PaymentResult } from '../../service/payments/payment-service.ts'
+import type { PaymentResult } from '../../service/payments/payment-parts.ts'
 import { readPayment, type PaymentCredential } from '../../service/payments/payment-header.ts'
 import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
 import { firstTaskOf } from '../../pure/task-ids.ts'
