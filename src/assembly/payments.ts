@@ -28,6 +28,7 @@ import { createFacilitatorSettler, type FacilitatedTerms } from '../service/paym
 import { createMismatches, createSignIn } from '../service/payments/resends.ts'
 import { createRoundTrips, ON_CHAIN_LIMITS, createPayerBalances, createPayerStatus } from '../service/payments/reserved-balances.ts'
 import { createOnChainCheck } from '../service/payments/on-chain.ts'
+import { createUsedAuthorizations } from '../service/payments/used-authorizations.ts'
 import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
 import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
 import { caip2, type PaymentTerms } from '../service/payments/terms.ts'
@@ -192,7 +193,7 @@ function euroDesks(
   const asset = assetId(chain_id, token.address)
   const terms: PaymentTerms = { pay_to, token, chain_id, network }
   const settler = base.wallets.length > 0 ? of_usdc : facilitated(deployment, hooks, terms, { ...source, assets: [asset] })
-  const parts = { ...first, asset, ...tokenParts(deployment, base, terms, settler, name) }
+  const parts = { ...first, asset, ...tokenParts(deployment, base, terms, settler, asset, name) }
   return [{ terms, asset, service: createPaymentService(parts), chain: desk.chain, settler, rates }]
 }
 
@@ -267,7 +268,7 @@ function openFurther(
             reach: hooks.reach,
             rules: { daily_gas_wei, max_fee_wei, ...hooks.rules.writer },
           })
-    const parts = { ...first, asset, ...tokenParts(deployment, { chain, wallets }, terms, settler, name) }
+    const parts = { ...first, asset, ...tokenParts(deployment, { chain, wallets }, terms, settler, asset, name) }
     const reconciler = reconcileJob({ store, source, clock, log, rules: hooks.rules.reconcile ?? {} }, () => undefined)
     const every_ms = hooks.rules.reconcile_every_ms ?? reconciler.every_ms
     const opened = deskOf(deployment, parts, { terms, asset, chain, settler }, channels)
@@ -283,10 +284,11 @@ function openFurther(
 
 /** Parts of payments that belong to one token on one network. */
 function tokenParts(
-  { signing, secret, store, clock, failures }: Deployment,
+  { signing, secret, store, clock, failures, receipt_signer }: Deployment,
   { chain, wallets }: Pick<FurtherBase, 'chain' | 'wallets'>,
   { token, chain_id }: PaymentTerms,
   settler: Settler,
+  asset: string | null,
   network?: string,
 ) {
   const { name, version, address: verifying_contract } = token
@@ -304,6 +306,18 @@ function tokenParts(
       trips,
       failures,
       ...(settle_from === undefined ? {} : { settle_from: settle_from.address }),
+    }),
+    uses: createUsedAuthorizations({
+      chain,
+      token: token.address.toLowerCase(),
+      asset,
+      trips,
+      failures,
+      clock,
+      store,
+      networkHash: networkHasher(secret),
+      signing_address: receipt_signer.address,
+      crypto: signing.crypto,
     }),
     payerBalances: createPayerBalances(chain, token.address, trips),
     settler,
@@ -392,7 +406,7 @@ function deskPartsOf(
   const { signing, secret, store, clock, log, origins } = deployment
   const sealer = createSealer(secret)
   return {
-    ...tokenParts(deployment, base, place, settler),
+    ...tokenParts(deployment, base, place, settler, null),
     asset: null,
     store: store.payments,
     inFlightClaims: createInFlightClaims(store.payments, clock),

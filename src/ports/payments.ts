@@ -77,6 +77,21 @@ export interface ClaimRequest extends PaymentKey, Binding, ClaimTerms {
   token_hash: string
 }
 
+/** A payment that the chain shows as settled while the store has no row of it, with the answer that it buys. */
+export interface RestoreRequest extends PaymentKey, Binding, ClaimTerms, SettledAt {
+  token_hash: string
+  method: 'self' | 'facilitator'
+  settler: string
+  /** Time of the block. */
+  created_ms: number
+  settled_ms: number
+  /** By what right it was restored; rows with one of the reasons in `replaces` are restored again, for this request. */
+  reason: string
+  replaces: readonly string[]
+  answer: StoredAnswer
+  now_ms: number
+}
+
 /**
  * `claimed`: a new claim; or the same request again after it was released or its claimer's time was over, then under the next fence,
  * with the terms of the new claim and without the earlier answer. `exists`: the stored payment, of this or another request; the caller
@@ -180,6 +195,11 @@ export interface PaymentStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
   find(key: PaymentKey): Promise<Payment | null>
   find_by_token(token_hash: string): Promise<Payment | null>
+  /**
+   * Writes a settled row with its answer, in one durable write: a new one, or in the place of one that was released, whose claim has run out, or
+   * whose reason it replaces. False when another row is there.
+   */
+  restore(request: RestoreRequest): Promise<boolean>
   find_by_identifier(payer: string, identifier_hash: string): Promise<Payment | null>
   /** Takes the payment-identifier id from a payment. False when its state or its claim is no longer this one. */
   free_identifier(payment: Pick<Payment, 'payer' | 'nonce' | 'state' | 'fence'>): Promise<boolean>

@@ -167,6 +167,13 @@ export const limits = {
   settlement_poll_ms: 250,
   /** Maximum number of resends of one payment with a different request, per hour and client. */
   mismatches_per_hour: 10,
+  /**
+   * Payments whose row was lost: time in ms after the transfer in which a resend that proves nothing else is answered, their number in a day and
+   * client network, and the number of claims that a process remembers.
+   */
+  restore_unproven_ms: 10 * 60_000,
+  restores_daily_network: 100,
+  remembered_claims: 10_000,
   /** Maximum number of failed verifications per client and minute. */
   failed_verifications_per_minute: 30,
   /** Time in ms for which a payer with insufficient balance is refused without another balance lookup. */

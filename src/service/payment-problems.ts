@@ -123,7 +123,7 @@ export const PAYMENT_PROBLEMS = {
     402,
     'signature',
     'The authorization was used before',
-    'The nonce is already used on the token. Sign a new authorization.',
+    'The token has the authorization as cancelled, or as used for another transfer: it moved nothing to the recipient of the terms. Sign a new authorization.',
   ),
   NONCE_BOUND: callerFault(
     409,
@@ -172,7 +172,7 @@ export const SETTLEMENT_PROBLEMS = {
     404,
     'settlement',
     'No answer under this address',
-    'The address is unknown, or its payment was released or refused; then nothing was charged.',
+    'The address is unknown, or its payment was released or refused; charged says what is known. If you paid, send the same payment again, and do not sign another.',
   ),
   SETTLEMENT_FAILED: callerFault(
     402,

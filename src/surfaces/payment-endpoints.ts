@@ -32,7 +32,11 @@ interface PaymentRoom {
 const defineEndpoint = endpointsOf<PaymentRoom>()
 
 const STATUS = z.looseObject({
-  state: z.enum(['unpaid', 'pending', 'settled', 'released']).describe('State of the payment.'),
+  state: z
+    .enum(['unpaid', 'pending', 'settled', 'released'])
+    .describe(
+      'State of the payment; pending too where the chain has its authorization as used and the store has no row: send the payment again.',
+    ),
   charged: z.union([z.boolean(), z.literal('unknown')]).describe('"unknown" while it is pending.'),
   payer: z.string().describe('Address that signed the payment.'),
   nonce: z.string().describe('Nonce of its authorization.'),
@@ -47,7 +51,7 @@ const STATUS = z.looseObject({
     .nullable()
     .describe('Second since 1970 at which the authorization runs out: before it, do not sign another for a payment that is pending.'),
   final: z.boolean().describe('True once no reorganisation of the chain can take it away.'),
-  reason: z.string().nullable().describe('Reason of a release.'),
+  reason: z.string().nullable().describe('Reason of a release; `restored…` of a payment whose row was lost and rebuilt from the chain.'),
   asset: z.string().optional().describe('CAIP-19 id of a token other than USDC.'),
 })
 
@@ -72,12 +76,18 @@ const readStatus = defineEndpoint({
   problems: ['STORE_UNAVAILABLE'],
   async run({ parts }, { deps }) {
     const [payer, nonce] = [parts.payer.toLowerCase(), parts.nonce.toLowerCase()]
-    const found = await deps.call.payments?.service.find({ payer, nonce })
-    return jsonReply(200, JSON.stringify(statusBody(deps, payer, nonce, found ?? null)))
+    const { service } = deps.call.payments ?? {}
+    const found = (await service?.find({ payer, nonce })) ?? null
+    const is_used = found === null && (await service?.isUsed({ payer, nonce })) === true
+    return jsonReply(200, JSON.stringify(statusBody(deps, payer, nonce, { payment: found, is_used })))
   },
 })
 
-const unknownAnswer = () => problem('ANSWER_NOT_FOUND', 'No answer is stored under this address. Answers are stored for 24 hours.')
+const unknownAnswer = () =>
+  problem(
+    'ANSWER_NOT_FOUND',
+    'No answer is stored under this address. Answers are stored for 24 hours. If you paid, send the same payment again.',
+  )
 
 const PRIVATE = { 'cache-control': 'private, no-store' }
 
@@ -301,9 +311,15 @@ function refusal({ problem: found }: PaymentRefusal): Problem {
   return problem('ANSWER_NOT_FOUND', told.detail, { charged, extra: { reason: found.code, ...told.more } })
 }
 
+/** A payment as the store has it; without a row, whether the chain has its authorization as used. */
+interface KnownPayment {
+  payment: Payment | null
+  is_used: boolean
+}
+
 /** Contains neither the tool nor the input. */
-function statusBody(deps: PaymentRoom['deps'], payer: string, nonce: string, payment: Payment | null) {
-  const state = statusOf(payment, Math.floor(deps.call.issuer.clock.now_ms() / 1_000))
+function statusBody(deps: PaymentRoom['deps'], payer: string, nonce: string, { payment, is_used }: KnownPayment) {
+  const state = payment === null && is_used ? 'pending' : statusOf(payment, Math.floor(deps.call.issuer.clock.now_ms() / 1_000))
   return {
     state,
     charged: state === 'settled' ? true : state === 'pending' ? 'unknown' : false,

@@ -5,7 +5,7 @@ import { serializeErc6492Signature } from 'viem'
 import type { PAYMENT_PROBLEMS, SETTLEMENT_PROBLEMS } from '../../src/service/payment-problems.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { call, INPUT, priceOf, read, seconds, signed, stranger, tampered, TOOL, v1, v2, type Answered } from '../support/paying-calls.ts'
-import { asOwner, MUTE_CONTRACT, placeWallet, refuseSignatures, sendAsStranger } from '../support/paying-chain.ts'
+import { asOwner, MUTE_CONTRACT, placeWallet, refuseSignatures } from '../support/paying-chain.ts'
 import { shoutingToken, spendElsewhere } from '../support/paying-chain.ts'
 import { assertListed, assertTerms, assertWords, crowd, emptyGasWallet, misnamed } from '../support/paying-problems.ts'
 import { serveVariant, startLiveWorld, startWorld, type World } from '../support/paying-world.ts'
@@ -85,9 +85,11 @@ async function refusingWallet(): Promise<Answered> {
   return call(world.url, v2(await signed(world.url, owner, { from: wallet })))
 }
 
-async function usedBefore(): Promise<Answered> {
-  const payment = await signed(world.url, await world.payer())
-  await sendAsStranger(world.chain, payment)
+/** The payer signed two transfers with one nonce, and the other one was executed. */
+async function usedElsewhere(): Promise<Answered> {
+  const payer = await world.payer()
+  const payment = await signed(world.url, payer)
+  await spendElsewhere(world.chain, payer, 1n, payment.message.nonce)
   return call(world.url, v2(payment))
 }
 
@@ -188,7 +190,7 @@ const CASES: Record<Code, Case> = {
       return answer
     },
   },
-  REPLAY: { word: 'invalid_exact_evm_nonce_already_used', meet: usedBefore },
+  REPLAY: { word: 'invalid_exact_evm_nonce_already_used', meet: usedElsewhere },
   NONCE_BOUND: { status: 409, meet: () => paidThen((headers) => call(world.url, headers, { input: { iban: 'another' } })) },
   RATE_LIMITED: { status: 429, meet: () => paidThen(mismatching) },
   PAYER_SHUT_OUT: { status: 429, meet: shutOut },

@@ -51,9 +51,10 @@ interface SignedTransfer {
   signature: Hex
 }
 
-/** The payer sends money somewhere else. */
-export async function spendElsewhere(chain: ChainView, payer: PrivateKeyAccount, value: bigint): Promise<void> {
-  const message = authorization(payer.address, privateKeyToAccount(generatePrivateKey()).address, value)
+/** The payer sends money somewhere else; with a nonce given, the authorization that has it. */
+export async function spendElsewhere(chain: ChainView, payer: PrivateKeyAccount, value: bigint, nonce?: Hex): Promise<void> {
+  const drawn = authorization(payer.address, privateKeyToAccount(generatePrivateKey()).address, value)
+  const message = nonce === undefined ? drawn : { ...drawn, nonce }
   await sendAsStranger(chain, { message, signature: await signTransfer(payer, chain.chain_id, chain.token, message) })
 }
 

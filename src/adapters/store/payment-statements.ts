@@ -136,6 +136,37 @@ export const CLAIM_AGAIN = statement(
     returning ${selected({ fence, ...payment_number })}`,
 )
 
+/** A row of a payment that was settled before it is written. */
+const restored_progress = pick(
+  progress,
+  'created_ms',
+  'method',
+  'settler',
+  'transaction',
+  'block_number',
+  'block_hash',
+  'settled_ms',
+  'reason',
+)
+
+export const INSERT_RESTORED = statement(
+  'insert_restored',
+  sql`insert into payment ${inserted(
+    { ...payment_key, ...binding, ...claim_terms, ...answer_token, ...restored_progress },
+    { updated_ms: now, state: raw(`'settled'`), fence: raw('1') },
+  )}
+    on conflict (payer, nonce) do nothing
+    returning ${selected(payment_number)}`,
+)
+
+export const RESTORE_AGAIN = statement(
+  'restore_again',
+  sql`update payment set ${assigned({ ...binding, ...claim_terms, ...answer_token, ...restored_progress })}, updated_ms = ${now},
+      state = 'settled', fence = fence + 1, final = 0, account_nonce = null
+    where ${PAYMENT_KEY}
+    returning ${selected(payment_number)}`,
+)
+
 export const READ_PAYMENT = statement('read_payment', sql`select ${selected(payment)} from payment where ${PAYMENT_KEY}`)
 
 export const LOCK_PAYMENT = locked('lock_payment', READ_PAYMENT)

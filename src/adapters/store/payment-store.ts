@@ -11,6 +11,7 @@ import type {
   PaymentKey,
   PaymentStore,
   PriceMark,
+  RestoreRequest,
   WalletSending,
   SendingAttempt,
   StoredAnswer,
@@ -37,7 +38,8 @@ function* claim(request: ClaimRequest): Work<ClaimResult> {
   }
   const payment = yield* readFirst(sql.LOCK_PAYMENT, request)
   if (payment === undefined) return { kind: within_due ? 'over_reserved' : 'over_due' }
-  if (!isSameBinding(payment, request) || !isFree(payment, request)) return { kind: 'exists', payment }
+  if (!isSameBinding(payment, request) || !isFree(payment, request.now_ms, request.claim_until_ms - request.now_ms))
+    return { kind: 'exists', payment }
   if (!within_due) return { kind: 'over_due' }
   const own = IN_FLIGHT_STATES.includes(payment.state) ? payment.value_minor : 0n
   if (in_flight - own + request.value_minor > request.balance_minor) return { kind: 'over_reserved' }
@@ -46,8 +48,26 @@ function* claim(request: ClaimRequest): Work<ClaimResult> {
   return { kind: 'claimed', fence }
 }
 
+/** The caller lets one claim of a payer run at a time. An id that belongs to another payment stays there. */
+function* restore({ answer, replaces, ...request }: RestoreRequest): Work<boolean> {
+  const identifier_hash = (yield* otherHolder(request)) === null ? request.identifier_hash : null
+  const row = { ...request, identifier_hash }
+  const added = yield* readFirst(sql.INSERT_RESTORED, row)
+  if (added !== undefined) {
+    yield* execute(sql.WRITE_ANSWER, { ...added, ...answer })
+    return true
+  }
+  const payment = yield* readOne(sql.LOCK_PAYMENT, request)
+  const is_weaker = payment.state === 'settled' && payment.reason !== null && replaces.includes(payment.reason)
+  if (!is_weaker && !(isSameBinding(payment, request) && isFree(payment, request.now_ms, limits.claim_ms))) return false
+  const { number } = yield* readOne(sql.RESTORE_AGAIN, row)
+  yield* execute(sql.FORGET_ANSWER, { number })
+  yield* execute(sql.WRITE_ANSWER, { number, ...answer })
+  return true
+}
+
 /** Returns the other payment of the payer that has the payment-identifier id of the request. Claims without an id read nothing. */
-function* otherHolder({ payer, nonce, identifier_hash }: ClaimRequest): Work<Payment | null> {
+function* otherHolder({ payer, nonce, identifier_hash }: Pick<ClaimRequest, 'payer' | 'nonce' | 'identifier_hash'>): Work<Payment | null> {
   if (identifier_hash === null) return null
   const holder = yield* readFirst(sql.READ_BY_IDENTIFIER, { payer, identifier_hash })
   return holder === undefined || holder.nonce === nonce ? null : holder
@@ -86,9 +106,9 @@ function isSameBinding(first: Binding & Pick<Payment, 'asset'>, other: Binding &
 }
 
 /** True when the payment was released, or its claimer's time is over. */
-function isFree(payment: Payment, { now_ms, claim_until_ms }: ClaimRequest): boolean {
+function isFree(payment: Payment, now_ms: number, claim_ms: number): boolean {
   if (payment.state === 'released') return true
-  return UNSENT_STATES.includes(payment.state) && hasClaimExpired(payment.claim_until_ms, now_ms, claim_until_ms - now_ms)
+  return UNSENT_STATES.includes(payment.state) && hasClaimExpired(payment.claim_until_ms, now_ms, claim_ms)
 }
 
 interface ClaimStep extends PaymentKey {
@@ -151,6 +171,12 @@ export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
 
   find_by_token(token_hash: string): Promise<Payment | null> {
     return this.database.readFirst(sql.READ_BY_TOKEN, { token_hash })
+  }
+
+  async restore(request: RestoreRequest): Promise<boolean> {
+    assertStorable(sql.INSERT_RESTORED, request)
+    assertStorable(sql.WRITE_ANSWER, { ...request.answer, number: 0 })
+    return this.database.atomically(() => restore(request), { alone_with: request.payer })
   }
 
   find_by_identifier(payer: string, identifier_hash: string): Promise<Payment | null> {

@@ -10,9 +10,10 @@ import { quotaClient, widerNetwork } from '../clients.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
 import type { X402Payment } from '../payments/payment-header.ts'
-import { balanceReserved, refusalForCheck, refusedPayment } from '../payments/payment-refusals.ts'
+import { balanceReserved, boundToOtherRequest, type PaymentRefusal, refusalForCheck, refusedPayment } from '../payments/payment-refusals.ts'
+import { decideRefused, type PaidUse, storeRestored, usedUnknown } from '../payments/restored-payments.ts'
 import { identifierHolder } from '../payments/identifiers.ts'
-import { claimPayment, verifyPayment, windowFault } from '../payments/payment-claims.ts'
+import { claimPayment, type VerifiedPayment, verifyPayment, windowFault } from '../payments/payment-claims.ts'
 import { paymentKey, pendingPayment, recoveredSigner } from '../payments/payment-results.ts'
 import type { PaymentPurpose, PaymentResult, PaymentServiceParts, SplitAnswer } from '../payments/payment-parts.ts'
 import { identifierTaken, replayPayment } from '../payments/payment-service.ts'
@@ -64,6 +65,22 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
   if (stored !== null) return stored
   const conflict = await identifierConflict(payments, view, payment)
   if (conflict !== null) return conflict
+  const verified = await verifyForInvoice(parts, view, payment, { address: sender.address, client })
+  if (verified.kind === 'verified') {
+    return withBudget(parts, view, sender.address, () => settle(parts, view, authorization, resend, verified))
+  }
+  const restore = (use: PaidUse) => restoreInvoice(parts, view, payment, { resend, use })
+  return decideRefused(payments, { authorization, payee: view.invoice.merchant, client, restore }, verified)
+}
+
+async function verifyForInvoice(
+  parts: RelayParts,
+  view: InvoiceView,
+  payment: X402Payment,
+  from: { address: string; client: string },
+): Promise<VerifiedPayment | PaymentRefusal> {
+  const { payments } = parts
+  const { authorization } = payment
   const fault = paymentFault(parts, view, payment, await payableNow(parts, view)) ?? (await otherInvoiceFault(parts, view, authorization))
   if (fault !== null) return refusedPayment(fault)
   const expired = windowFault(payments, authorization)
@@ -71,9 +88,31 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
   if (payments.settler.method !== 'self') {
     return refusedPayment(problem('NOT_CONFIGURED', 'This deployment has no gas wallet that sends payments of invoices.'))
   }
-  const verified = await verifyPayment(payments, authorization, { address: sender.address, client })
-  if (verified.kind === 'refused') return verified
-  return withBudget(parts, view, sender.address, () => settle(parts, view, authorization, resend, verified))
+  return verifyPayment(payments, authorization, from)
+}
+
+/**
+ * Rebuilds the row of a payment that the chain shows as paid to the merchant. Only a nonce of the invoice says which invoice it is for: with any
+ * other, the transfer of one customer could be shown for the invoice of another.
+ */
+async function restoreInvoice(
+  { payments, watch }: RelayParts,
+  view: InvoiceView,
+  { authorization }: X402Payment,
+  { resend, use }: { resend: Resend; use: PaidUse },
+): Promise<PaymentResult> {
+  const { transaction } = use.at
+  if (!invoiceNonces(view.terms).includes(authorization.nonce)) return usedUnknown(payments, paymentKey(authorization), transaction)
+  const { invoice_id } = view.invoice
+  const answer = splitAnswer(invoice_id, authorization.value_minor)
+  const order = { authorization, resend, binding: invoiceBinding(view) }
+  const restored = await storeRestored(payments, order, { use, right: 'restored', answer })
+  await watch.lookInto(transaction).catch((error: unknown) => payments.onFault(error))
+  return restored ?? (await replayPayment(payments, purposeOf(view), authorization, resend)) ?? boundToOtherRequest()
+}
+
+function invoiceBinding({ invoice, terms }: InvoiceView) {
+  return { purpose: 'invoice', subject: invoice.invoice_id, input_hash: terms.cart_hash, price_class: 'invoice' } as const
 }
 
 /** As for calls: before verification only the payer's own signature leads to the first payment under the id. */
@@ -188,8 +227,7 @@ async function settle(
 ): Promise<Settled> {
   const { payments, watch } = parts
   const { invoice_id } = view.invoice
-  const purpose = { purpose: 'invoice', subject: invoice_id, input_hash: view.terms.cart_hash, price_class: 'invoice' } as const
-  const claimed = await claimPayment(payments, authorization, verified, resend, purpose)
+  const claimed = await claimPayment(payments, authorization, verified, resend, invoiceBinding(view))
   switch (claimed.kind) {
     case 'over_reserved':
       return { sent: false, result: balanceReserved() }

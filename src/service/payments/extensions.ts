@@ -1,5 +1,5 @@
 import { isObject } from '../../pure/is-object.ts'
-import { type TypedDomain, typedDigest, type TypedStruct } from '../../pure/payments/typed-data.ts'
+import { type TypedDomain, typedDigest, typedSigner, type TypedStruct } from '../../pure/payments/typed-data.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signer } from '../../ports/signer.ts'
@@ -176,5 +176,34 @@ export function createCallExtensions(
         'offer-receipt': { info: { receipt: signed(RECEIPTS, RECEIPT, payload, parts) }, schema: signedSchema('receipt', SIGNED) },
       }
     },
+  }
+}
+
+/** Offer of this service that a client sent back with its payment. */
+export interface EchoedOffer {
+  resource: string
+  amount_minor: bigint
+  /** Time at which it was signed. */
+  issued_s: number
+}
+
+/** Reads what a client sent back of the offers of `offer-receipt`; null for anything that was not signed by this key. */
+export function readEchoedOffer(value: unknown, signing_address: string, crypto: ReceiptCrypto): EchoedOffer | null {
+  const payload = isObject(value) && isObject(value['payload']) ? value['payload'] : {}
+  const signature = isObject(value) ? value['signature'] : null
+  const message: Record<string, string | bigint> = {}
+  for (const { name, type } of OFFER.fields) {
+    const member = Object.hasOwn(payload, name) ? payload[name] : undefined
+    const is_number = type === 'uint256' && Number.isSafeInteger(member) && Number(member) >= 0
+    if (!is_number && !(type === 'string' && typeof member === 'string' && member.isWellFormed())) return null
+    message[name] = is_number ? BigInt(Number(member)) : String(member)
+  }
+  const amount = String(message['amount'])
+  if (typeof signature !== 'string' || !/^0x[0-9a-f]{130}$/i.test(signature) || !/^\d{1,78}$/.test(amount)) return null
+  if (typedSigner(typedDigest(OFFERS, OFFER, message, crypto), signature, crypto) !== signing_address) return null
+  return {
+    resource: String(message['resourceUrl']),
+    amount_minor: BigInt(amount),
+    issued_s: Number(message['validUntil']) - limits.max_timeout_s,
   }
 }

@@ -71,6 +71,11 @@ export function routePayments(desks: readonly [NetworkDesk, ...NetworkDesk[]]): 
     tokenOf: (payment) => first.tokenOf(payment),
     fetch: (token) => first.fetch(token),
     find: (key) => first.find(key),
+    async isUsed(key) {
+      const used = await Promise.all(desks.map((desk) => desk.service.isUsed(key)))
+      if (used.includes(true)) return true
+      return used.includes(null) ? null : false
+    },
     isSigned: (payment) => serviceOf(payment).isSigned(payment),
   }
 }

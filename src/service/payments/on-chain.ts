@@ -144,6 +144,8 @@ interface OnChainRefusal {
   retry_after_s?: number
   /** The payment is at fault, not the service or the chain; such refusals count against the client. */
   payer_fault: boolean
+  /** The chain showed the authorization as unused. */
+  is_unused?: boolean
 }
 
 /** Code of the official facilitator when the simulation fails and its diagnosis finds no cause. It has no code for blacklist and pause. */
@@ -183,11 +185,15 @@ export const ON_CHAIN_REFUSALS = {
     'invalid_exact_evm_payload_undeployed_smart_wallet',
     'The wallet at authorization.from is not deployed, and assay does not deploy wallets. Deploy the wallet, then pay.',
   ),
-  used: payerRefusal(
-    'REPLAY',
-    'invalid_exact_evm_nonce_already_used',
-    'This authorization was already used or cancelled on chain. Sign a new one.',
-  ),
+  /** Counted against the client only after it is known what the authorization was used for. */
+  used: {
+    ...payerRefusal(
+      'REPLAY',
+      'invalid_exact_evm_nonce_already_used',
+      'This authorization was cancelled on chain, or used for another transfer, and moved nothing to the recipient of the terms. Sign a new one.',
+    ),
+    payer_fault: false,
+  },
   expired: payerRefusal(
     'EXPIRED',
     'invalid_exact_evm_payload_authorization_valid_before',
@@ -254,17 +260,22 @@ export const ON_CHAIN_REFUSALS = {
   chainSilent: serviceRefusal(
     'UPSTREAM_RPC_UNAVAILABLE',
     'unexpected_verify_error',
-    'The chain cannot be read now. The payment was not used; send it again.',
+    'The chain cannot be read now. Nothing was sent for this request; send the same payment again.',
     RPC_RETRY_S,
   ),
-  busy: serviceRefusal('VERIFICATION_BUSY', null, 'Too many payments are being verified. The payment was not used; send it again.', 1),
+  busy: serviceRefusal(
+    'VERIFICATION_BUSY',
+    null,
+    'Too many payments are being verified. Nothing was sent for this request; send the same payment again.',
+    1,
+  ),
 } as const satisfies Record<string, OnChainRefusal>
 
 export function tooManyFailures(retry_after_s: number): OnChainRefusal {
   return serviceRefusal(
     'RATE_LIMITED',
     null,
-    'Too many payments of this client failed verification. The payment was not used; send it again later.',
+    'Too many payments of this client failed verification. Nothing was sent for this request; send the same payment again later.',
     retry_after_s,
   )
 }
@@ -450,7 +461,7 @@ async function checkTransfer(
   })
   state.token_known = facts.token_has_code
   const unsigned = accountFault(parts, authorization, account_signed, facts)
-  if (unsigned !== null) return unsigned
+  if (unsigned !== null) return facts.used === false ? { ...unsigned, is_unused: true } : unsigned
   if (!facts.token_has_code) return ON_CHAIN_REFUSALS.assetNotDeployed
   if (facts.simulation?.ok === true && facts.balance_minor !== null) {
     const signature = facts.payer_has_code ? tokenSignature(authorization) : authorization.signature
@@ -461,7 +472,7 @@ async function checkTransfer(
   if (refusal.code === 'INSUFFICIENT_FUNDS' && facts.balance_minor !== null) {
     state.low.remember(authorization.from, facts.balance_minor, facts.payer_has_code)
   }
-  return refusal
+  return facts.used === false ? { ...refusal, is_unused: true } : refusal
 }
 
 /**

@@ -21,7 +21,7 @@ export function windowFault({ clock }: Pick<PaymentServiceParts, 'clock'>, autho
   return window.ok ? null : refusals.refusalForCheck(window)
 }
 
-interface VerifiedPayment {
+export interface VerifiedPayment {
   kind: 'verified'
   seen: OnChainPass
   /** Gas wallet or facilitator that was ready. */
@@ -110,10 +110,12 @@ interface HeldClaim {
   readonly grant: ClaimGrant
 }
 
-function createClaim(parts: ClaimParts, request: ClaimRequest, grant: ClaimGrant): Claim {
+function createClaim(parts: PaymentServiceParts, request: ClaimRequest, grant: ClaimGrant): Claim {
   const key = { payer: request.payer, nonce: request.nonce }
   const held = { key, request, grant }
   const done = parts.inFlightClaims.begin(key)
+  const { purpose, subject, input_hash, value_minor, network_hash, identifier_hash, now_ms: claimed_ms } = request
+  parts.uses.remember(key, { purpose, subject, input_hash, value_minor, network_hash, identifier_hash, claimed_ms })
   return {
     ...key,
     amount_minor: request.value_minor,

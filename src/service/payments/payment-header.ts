@@ -69,6 +69,23 @@ type FormCode = 'MALFORMED_PAYMENT' | 'PAYMENT_UNDECODABLE' | 'PAYMENT_IDENTIFIE
 
 export type DecodedPayment = { ok: true; payment: AnyPayment } | PaymentFault<FormCode>
 
+/** Offers of the x402 extension offer-receipt that a client sent back with its payment. */
+export function offersOf(payment: AnyPayment): readonly unknown[] {
+  return echoedOffers.get(payment) ?? []
+}
+
+/** Kept beside the payment: nothing reads them unless its row was lost. */
+const echoedOffers = new WeakMap<AnyPayment, readonly unknown[]>()
+const OFFERS_READ = 8
+
+function keepOffers<Kept extends AnyPayment>(payment: Kept, extensions: unknown): Kept {
+  const given = isObject(extensions) ? ownMember(extensions, 'offer-receipt') : undefined
+  const info = isObject(given) ? ownMember(given, 'info') : undefined
+  const offers = isObject(info) ? ownMember(info, 'offers') : undefined
+  if (Array.isArray(offers)) echoedOffers.set(payment, offers.slice(0, OFFERS_READ))
+  return payment
+}
+
 /** Narrows to the scheme exact, for payments of invoices, which have no other. */
 export function exactOnly(read: DecodedPayment): { ok: true; payment: X402Payment } | PaymentFault<FormCode> {
   if (!read.ok) return read
@@ -133,7 +150,7 @@ function readV2(fields: Fields): AnyPayment {
     identifier: readIdentifier(ownMember(fields, 'extensions')),
   }
   if (is_channel) return { ...common, scheme: 'batch-settlement', ...readChannelPayload(fields) }
-  return { ...common, scheme: 'exact', authorization: readPayload(fields, 2) }
+  return keepOffers({ ...common, scheme: 'exact', authorization: readPayload(fields, 2) }, ownMember(fields, 'extensions'))
 }
 
 const UINT128_END = 1n << 128n

@@ -9,6 +9,7 @@ import type { PayerBalances, PayerStatus } from './reserved-balances.ts'
 import type { ResendParts, ResendSecrets } from './resends.ts'
 import type { CreditSettlement, FaultHook, PaidSettlement, Pending, Settler } from './settlement.ts'
 import type { AcceptableTerms } from './terms.ts'
+import type { UsedAuthorizations } from './used-authorizations.ts'
 
 /** Takes payments: binds them to a request, settles them and replays stored answers. The store, not this process, guarantees each promise. */
 export interface PaymentService {
@@ -23,6 +24,8 @@ export interface PaymentService {
   /** Returns the result of the payment that an answer token names. */
   fetch(token: string): Promise<PaymentResult | null>
   find(key: PaymentKey): Promise<Payment | null>
+  /** Says whether the chain has the authorization as used or cancelled; null where it cannot be read now. */
+  isUsed(key: PaymentKey): Promise<boolean | null>
   /** Returns true when the signature recovers to the payer; never for a contract wallet. */
   isSigned(payment: AnyPayment): boolean
 }
@@ -96,6 +99,7 @@ export interface ClaimParts extends ResultParts {
 
 export interface PaymentServiceParts extends ClaimParts {
   onChain: OnChainCheck
+  uses: UsedAuthorizations
   payerBalances: PayerBalances
   /** Absent where the scheme batch-settlement is not offered. */
   channels?: ChannelService | null

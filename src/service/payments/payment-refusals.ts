@@ -1,5 +1,5 @@
 import { assetNetwork } from '../../pure/networks.ts'
-import type { Payment } from '../../ports/payments.ts'
+import type { Payment, PaymentKey } from '../../ports/payments.ts'
 import { CHANNEL_ERRORS, type ChannelError, type ChannelState } from '../../pure/payments/channels.ts'
 import { limits } from '../limits.ts'
 import { problem, PROBLEMS, type Problem, type ProblemCode } from '../problems.ts'
@@ -15,6 +15,8 @@ export interface PaymentRefusal {
   payer?: string
   /** Network of the payment in CAIP-2, where it is not that of the deployment. */
   network?: string
+  /** The chain showed the authorization as unused a moment ago. */
+  is_unused?: boolean
   /** State of a payment channel from which the client signs the next voucher. */
   channel?: ChannelCorrection
 }
@@ -38,13 +40,15 @@ interface FailedCheck {
   detail: string
   x402_reason: string | null
   retry_after_s?: number
+  is_unused?: boolean
 }
 
 /** Returns the refusal for a failed check; `invalid_reason` has the x402 code. */
-export function refusalForCheck({ code, detail, x402_reason, retry_after_s }: FailedCheck): PaymentRefusal {
+export function refusalForCheck({ code, detail, x402_reason, retry_after_s, is_unused }: FailedCheck): PaymentRefusal {
   const retry = retry_after_s === undefined ? {} : { retry_after_s }
   const extra = x402_reason === null ? {} : { extra: { invalid_reason: x402_reason } }
-  return refusedPayment(problem(code, detail, { ...retry, ...extra }), x402_reason)
+  const refusal = refusedPayment(problem(code, detail, { ...retry, ...extra }), x402_reason)
+  return is_unused === undefined ? refusal : { ...refusal, is_unused }
 }
 
 /** As a deployment without the scheme refuses every scheme that it does not know. */
@@ -225,6 +229,29 @@ export function alreadyUsed({ payer, nonce, state }: Payment, sign_in: SignInCha
     'SIGN-IN-WITH-X header in which the payer signs the challenge under extensions. Do not sign another payment for the same call.'
   const extra = { status_url: `/v1/payments/${payer}/${nonce}`, extensions: { 'sign-in-with-x': sign_in } }
   return refusedPayment(problem('PAYMENT_ALREADY_USED', detail, { charged: state === 'settled' ? true : 'unknown', extra }))
+}
+
+/**
+ * Returns the refusal of an authorization that is used on the chain while the store has no row of it, from a sender without a right to its
+ * answer, or as long as its transfer is not found.
+ */
+export function usedUnknown({ payer, nonce }: PaymentKey, transaction: string | null, sign_in: SignInChallenge): PaymentRefusal {
+  const found =
+    transaction === null
+      ? 'This authorization is used on chain, and its transfer was not found yet: it is not known whether it paid for a call here. '
+      : `This authorization was used in ${transaction}, and the payment behind it is no longer in the store. `
+  const detail =
+    `${found}Do not sign another payment for the same call. Send the first request again unchanged, from the network that sent it first; or with its ` +
+    'answer token in X-ANSWER-TOKEN, or with a SIGN-IN-WITH-X header in which the payer signs the challenge under extensions.'
+  const extra = { status_url: `/v1/payments/${payer}/${nonce}`, transaction, extensions: { 'sign-in-with-x': sign_in } }
+  return refusedPayment(problem('PAYMENT_ALREADY_USED', detail, { charged: 'unknown', extra }))
+}
+
+/** Returns the refusal of a payment that does not fit now, while it cannot be read from the chain whether it was used before. */
+export function useUnread(): PaymentRefusal {
+  const detail =
+    'It cannot be read from the chain now whether this authorization was used before. Do not sign another one; send the same payment again.'
+  return refusedPayment(problem('UPSTREAM_RPC_UNAVAILABLE', detail, { charged: 'unknown', retry_after_s: limits.settlement_retry_s }))
 }
 
 /**

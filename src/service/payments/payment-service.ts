@@ -6,8 +6,8 @@ import { limits } from '../limits.ts'
 import { identifierHolder } from './identifiers.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import { tokenSignature } from './on-chain.ts'
-import { claimPayment, releaseAbandoned, verifyPayment, windowFault } from './payment-claims.ts'
-import type { AnyPayment, X402Payment } from './payment-header.ts'
+import { claimPayment, releaseAbandoned, type VerifiedPayment, verifyPayment, windowFault } from './payment-claims.ts'
+import { type AnyPayment, offersOf, type X402Payment } from './payment-header.ts'
 import type {
   AdmittedPayment,
   BoundRequest,
@@ -20,6 +20,7 @@ import type {
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
 import { mayClaimAgain, paymentKey, pendingPayment, recoveredSigner, resultOf } from './payment-results.ts'
+import { decideRefused, mayClaimRestored, type PaidUse, restoreCall } from './restored-payments.ts'
 import { paymentContext, resendAccess, type Resend, tokenHash } from './resends.ts'
 import { type AcceptableTerms, matchTerms } from './terms.ts'
 
@@ -42,6 +43,7 @@ export function createPaymentService(parts: PaymentServiceParts): PaymentService
       return payment === null ? null : resultOf(parts, payment)
     },
     find: (key) => parts.store.find(key),
+    isUsed: (key) => parts.uses.isUsed(key),
     isSigned: (payment) => isSigned(parts, payment),
   }
 }
@@ -99,7 +101,7 @@ function isOpen({ state }: Payment): boolean {
  * that is bound to another purpose is refused.
  */
 export async function replayPayment(
-  parts: ResultParts,
+  parts: PaymentServiceParts,
   bound: PaymentPurpose,
   authorization: SignedAuthorization,
   resend: Resend,
@@ -108,9 +110,11 @@ export async function replayPayment(
   const found = await parts.store.find(key)
   if (found === null) return null
   if (!isSignedByPayer(parts, found, authorization)) return refusals.signatureMismatch()
+  const is_bound = found.asset === parts.asset && isBoundTo(found, bound, authorization)
+  if (!is_bound && mayClaimRestored(parts, found, resend)) return null
   const denied = await deniedAccess(parts, found, resend)
   if (denied !== null) return denied
-  if (found.asset !== parts.asset || !isBoundTo(found, bound, authorization)) {
+  if (!is_bound) {
     return (await bound.countMismatch(key)) ? refusals.boundToOtherRequest() : refusals.tooManyMismatches()
   }
   if (mayClaimAgain(found, parts.clock.now_ms())) return null
@@ -118,9 +122,12 @@ export async function replayPayment(
   return row === null || row.state === 'released' ? null : resultOf(parts, row)
 }
 
-function replayCall(parts: ResultParts, request: BoundRequest, { authorization, identifier }: X402Payment): Promise<PaymentResult | null> {
-  const { client, address, secrets } = request
-  return replayPayment(parts, callPurpose(parts, request), authorization, { ...secrets, address, client, identifier })
+function replayCall(parts: PaymentServiceParts, request: BoundRequest, payment: X402Payment): Promise<PaymentResult | null> {
+  return replayPayment(parts, callPurpose(parts, request), payment.authorization, resendOf(request, payment))
+}
+
+function resendOf({ client, address, secrets }: BoundRequest, payment: X402Payment): Resend {
+  return { ...secrets, address, client, identifier: payment.identifier, echoed_offer: offersOf(payment).length > 0 }
 }
 
 function callPurpose({ mismatches }: ResultParts, { tool: subject, input_hash, client }: BoundRequest): PaymentPurpose {
@@ -169,14 +176,30 @@ async function admit(
   payment: X402Payment,
   acceptable: AcceptableTerms,
 ): Promise<AdmittedPayment> {
-  const { authorization, identifier } = payment
-  const { tool: subject, input_hash, price_class, address, client } = request
+  const { authorization } = payment
   const match = matchTerms(payment, acceptable)
-  if (!match.ok) return refusals.refusalForCheck(match)
-  const expired = windowFault(parts, authorization)
-  if (expired !== null) return expired
-  const verified = await verifyPayment(parts, authorization, { address, client })
-  if (verified.kind === 'refused') return verified
+  const refusal = match.ok ? windowFault(parts, authorization) : refusals.refusalForCheck(match)
+  const verified = refusal ?? (await verifyPayment(parts, authorization, request))
+  if (verified.kind === 'verified') return claimCall(parts, request, payment, verified)
+  const call = {
+    ...request,
+    payment,
+    resend: resendOf(request, payment),
+    amounts: acceptable.amounts,
+    fits_terms: match.ok || match.code === 'PRICE_MISMATCH',
+  }
+  const restore = (use: PaidUse) => restoreCall(parts, call, use, () => replayCall(parts, request, payment))
+  return decideRefused(parts, { authorization, payee: acceptable.pay_to.toLowerCase(), client: request.client, restore }, verified)
+}
+
+async function claimCall(
+  parts: PaymentServiceParts,
+  request: BoundRequest,
+  payment: X402Payment,
+  verified: VerifiedPayment,
+): Promise<AdmittedPayment> {
+  const { tool: subject, input_hash, price_class, address } = request
+  const { authorization, identifier } = payment
   const purpose = { purpose: 'call', subject, input_hash, price_class } as const
   const claimed = await claimPayment(parts, authorization, verified, { address, identifier }, purpose)
   switch (claimed.kind) {

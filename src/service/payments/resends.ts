@@ -52,6 +52,8 @@ export interface Resend extends ResendSecrets {
   identifier: string | null
   /** The client network counts also when the first request is older than stored answers. */
   at_any_age?: boolean
+  /** The payment carries offers that a client sends back. */
+  echoed_offer?: boolean
 }
 
 export interface ResendParts {
@@ -81,6 +83,16 @@ export function resendHashes(sealer: Sealer, key: PaymentKey, address: string, i
   return { network_hash: networkHash(sealer, key, address), identifier_hash }
 }
 
+/** True for the answer token of the payment. */
+export function hasToken(parts: Pick<ResendParts, 'crypto' | 'sealer'>, key: PaymentKey, token: string): boolean {
+  return tokenHash(parts, token) === tokenHash(parts, parts.sealer.token(paymentContext(key)))
+}
+
+/** True for an address of the client network that sent the claim. */
+export function hasNetwork(sealer: Sealer, found: PaymentKey & Pick<Payment, 'network_hash'>, address: string): boolean {
+  return networkHash(sealer, found, address) === found.network_hash
+}
+
 function networkHash(sealer: Sealer, key: PaymentKey, address: string): string {
   return sealer.token(`client network|${paymentContext(key)}|${widerNetwork(address)}`)
 }
@@ -90,7 +102,7 @@ export function identifierHash(sealer: Sealer, payer: string, identifier: string
 }
 
 /** Rows of older releases have a hash that depends on the payment. */
-function hasIdentifier(sealer: Sealer, found: Payment, identifier: string): boolean {
+export function hasIdentifier(sealer: Sealer, found: PaymentKey & Pick<Payment, 'identifier_hash'>, identifier: string): boolean {
   if (found.identifier_hash === null) return false
   const older = () => sealer.token(`payment identifier|${paymentContext(found)}|${identifier}`)
   return found.identifier_hash === identifierHash(sealer, found.payer, identifier) || found.identifier_hash === older()
@@ -105,10 +117,10 @@ function hasIdentifier(sealer: Sealer, found: Payment, identifier: string): bool
 export async function resendAccess(parts: ResendParts, found: Payment, resend: Resend): Promise<'granted' | 'refused' | 'limited'> {
   const { sealer, mismatches } = parts
   const { answer_token, identifier, sign_in, client } = resend
-  if (answer_token !== null && tokenHash(parts, answer_token) === tokenHash(parts, sealer.token(paymentContext(found)))) return 'granted'
+  if (answer_token !== null && hasToken(parts, found, answer_token)) return 'granted'
   if (await mismatches.exhausted(found, client)) return 'limited'
   const is_recent = resend.at_any_age === true || parts.clock.now_ms() < found.created_ms + limits.answer_kept_ms
-  if (is_recent && networkHash(sealer, found, resend.address) === found.network_hash) return 'granted'
+  if (is_recent && hasNetwork(sealer, found, resend.address)) return 'granted'
   if (identifier !== null && hasIdentifier(sealer, found, identifier)) return 'granted'
   if (sign_in !== null && (await parts.signIn.accepts(found, sign_in))) return 'granted'
   if (answer_token === null && identifier === null && sign_in === null) return 'refused'

@@ -181,6 +181,9 @@ export type Evidence =
   | { kind: 'unused_and_expired' }
   | { kind: 'open'; used: boolean }
 
+/** Members of a payment by which the chain shows it. */
+export type Authorized = Pick<Payment, 'payer' | 'nonce' | 'asset' | 'to' | 'value_minor'>
+
 /** Finality: the node's `finalized` tag, or a depth below the head, for chains where the tag lags by design or does not advance. */
 type Finality = { by: 'tag' } | { by: 'depth'; blocks: bigint }
 
@@ -221,7 +224,7 @@ export async function finalHeader({ chain, finality }: Pick<EvidenceSource, 'cha
  * Transfer of the value to the recipient; null otherwise. Only the next log counts, since one transaction may use several authorizations of
  * one payer, and the transfer of one must not prove another.
  */
-export function settlementProof(receipt: TransactionReceipt, payment: Payment, token: string): SettledAt | null {
+export function settlementProof(receipt: TransactionReceipt, payment: Authorized, token: string): SettledAt | null {
   if (!receipt.succeeded) return null
   const used = receipt.logs.find((log) => {
     const found = log.address === token ? decodeAuthorizationUsed(log) : null
@@ -236,7 +239,11 @@ export function settlementProof(receipt: TransactionReceipt, payment: Payment, t
 }
 
 /** Reads for each payment whether its authorization was used or cancelled; null where the token gave no clear answer. */
-export async function usedStates(source: EvidenceSource, payments: readonly Payment[], at?: bigint): Promise<(boolean | null)[]> {
+export async function usedStates(
+  source: Pick<EvidenceSource, 'chain' | 'token'>,
+  payments: readonly Pick<Payment, 'payer' | 'nonce' | 'asset'>[],
+  at?: bigint,
+): Promise<(boolean | null)[]> {
   const used: (boolean | null)[] = []
   for (let index = 0; index < payments.length; index += READS_AT_ONCE) {
     const some = payments.slice(index, index + READS_AT_ONCE)
@@ -272,14 +279,14 @@ async function usedEvidence(source: EvidenceSource, payment: Payment): Promise<E
   const mine = known === null ? null : settlementProof(known, payment, tokenOf(source, payment))
   if (mine !== null) return { kind: 'settled', at: mine }
   const from_block = await blockBefore(source.chain, Math.floor(payment.created_ms / 1_000) - CLOCK_SKEW_S)
-  const transaction = await findLog(source, payment, AUTHORIZATION_USED_TOPIC, from_block)
+  const transaction = await findLog(source, payment, AUTHORIZATION_USED_TOPIC, await newestBlocks(source, from_block))
   if (transaction !== null) {
     const receipt = await source.chain.receipt(transaction)
     if (receipt === null) return { kind: 'open', used: true }
     const at = settlementProof(receipt, payment, tokenOf(source, payment))
     return at === null ? { kind: 'used_without_transfer', reason: 'authorization_used_elsewhere', transaction } : { kind: 'settled', at }
   }
-  const cancelled = await findLog(source, payment, AUTHORIZATION_CANCELED_TOPIC, from_block)
+  const cancelled = await findLog(source, payment, AUTHORIZATION_CANCELED_TOPIC, await newestBlocks(source, from_block))
   if (cancelled !== null) return { kind: 'used_without_transfer', reason: 'authorization_cancelled', transaction: cancelled }
   return usedWithoutLog(source, payment)
 }
@@ -296,10 +303,24 @@ async function usedWithoutLog(source: EvidenceSource, payment: Payment): Promise
   return { kind: 'used_without_transfer', reason: 'authorization_used_before', transaction: null }
 }
 
+interface BlockRange {
+  from_block: bigint
+  to_block: bigint
+}
+
+/** Returns the blocks from this one to the head; of too many for one search, the newest. */
+async function newestBlocks({ chain }: Pick<EvidenceSource, 'chain'>, from_block: bigint): Promise<BlockRange> {
+  const { number: head } = await chain.head()
+  return { from_block: head - from_block > LOG_BLOCKS * LOG_QUERIES ? head - LOG_BLOCKS * LOG_QUERIES : from_block, to_block: head }
+}
+
 /** Returns the hash of the transaction with this log of the token for payer and nonce; searches the oldest blocks first. */
-async function findLog(source: EvidenceSource, payment: Payment, topic: string, from_block: bigint): Promise<string | null> {
-  const { number: head } = await source.chain.head()
-  const first = head - from_block > LOG_BLOCKS * LOG_QUERIES ? head - LOG_BLOCKS * LOG_QUERIES : from_block
+async function findLog(
+  source: Pick<EvidenceSource, 'chain' | 'token'>,
+  payment: Authorized,
+  topic: string,
+  { from_block: first, to_block: head }: BlockRange,
+): Promise<string | null> {
   for (let from = first; from <= head; from += LOG_BLOCKS) {
     const to_block = from + LOG_BLOCKS - 1n < head ? from + LOG_BLOCKS - 1n : head
     const topics = [topic, addressTopic(payment.payer), payment.nonce]
@@ -307,4 +328,28 @@ async function findLog(source: EvidenceSource, payment: Payment, topic: string, 
     if (log !== undefined) return log.transaction_hash
   }
   return null
+}
+
+/**
+ * Use of an authorization that no row tells of. `paid`: it moved exactly this value to exactly this recipient. `elsewhere`: it was cancelled or
+ * used for something else, so that it can never pay the recipient. `undecided`: it is used, and nothing was found out about it.
+ */
+export type FoundUse = { kind: 'paid'; at: SettledAt; paid_s: number } | { kind: 'elsewhere' } | { kind: 'undecided' }
+
+/** Looks for the use of an authorization that the chain has as used, in the blocks after this time, as many as one search reads. Rejects as the chain does. */
+export async function findUse(source: Pick<EvidenceSource, 'chain' | 'token'>, payment: Authorized, from_s: number): Promise<FoundUse> {
+  const from_block = await blockBefore(source.chain, from_s - CLOCK_SKEW_S)
+  const { number: head } = await source.chain.head()
+  const most = from_block + LOG_BLOCKS * LOG_QUERIES
+  const range = { from_block, to_block: most < head ? most : head }
+  const transaction = await findLog(source, payment, AUTHORIZATION_USED_TOPIC, range)
+  if (transaction === null) {
+    const cancelled = await findLog(source, payment, AUTHORIZATION_CANCELED_TOPIC, range)
+    return cancelled === null ? { kind: 'undecided' } : { kind: 'elsewhere' }
+  }
+  const receipt = await source.chain.receipt(transaction)
+  const at = receipt === null ? null : settlementProof(receipt, payment, tokenOf(source, payment))
+  if (at === null) return receipt === null ? { kind: 'undecided' } : { kind: 'elsewhere' }
+  const header = await source.chain.header(BigInt(at.block_number))
+  return header === null || header.hash !== at.block_hash ? { kind: 'undecided' } : { kind: 'paid', at, paid_s: header.timestamp_s }
 }
