@@ -13,6 +13,7 @@ const NOW_S = 1_795_262_400
 const BOUNDS = { owner_subscriptions: 2, network_subscriptions: 3, subscriptions: 1_000 }
 const INVOICE_BOUNDS = { network_unsigned: 1_000, all_unsigned: 1_000, calls_unsigned: 1_000, merchant_signed: 1_000 }
 const ALL = { state: null, before: null, limit: 100 }
+type Json = Record<string, unknown>
 const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
 
@@ -137,9 +138,13 @@ for (const open of STORE_DRIVERS) {
           invoice_id: invoice.invoice_id,
           status: 'SETTLED',
           merchant: invoice.merchant,
+          merchant_signed: true,
+          created_by: 'merchant',
           amount_minor: '5000000',
+          amount_usdc: '5',
           order_number: '4711',
           confirmed_minor: '5000000',
+          overpaid_minor: '0',
           due_minor: '0',
           bank_payment: null,
           payment: { transaction: rest.transaction, log_index: 3, payer: rest.payer, amount_minor: '3000000' },
@@ -158,15 +163,105 @@ for (const open of STORE_DRIVERS) {
       assert.deepEqual(await typesOf(subscription_id), ['invoice.paid'])
     })
 
-    test('an unsigned invoice is news to its merchant once it is signed or paid', async () => {
-      const invoice = invoiceOf({ issue_signature: null })
-      const { subscription_id } = await subscribed({ owner: invoice.merchant })
+    const eventsOf = async (subscription_id: string) =>
+      (await store.webhooks.deliveries(subscription_id, ALL)).toReversed().map(({ event_id, type, body }) => {
+        const { data } = JSON.parse(body) as { data: Record<string, unknown> }
+        return { event_id, type, status: data['status'], merchant_signed: data['merchant_signed'], created_by: data['created_by'] }
+      })
+
+    test('an unsigned invoice that names a merchant is reported to its creator alone, whatever happens to it', async () => {
+      const terms = '{"order_number":"4711"}'
+      const paid = invoiceOf({ issue_signature: null, terms, amount_minor: 10_000n })
+      const part = invoiceOf({ issue_signature: null, terms, merchant: paid.merchant })
+      const voided = invoiceOf({ issue_signature: null, terms, merchant: paid.merchant })
+      const expired = invoiceOf({ issue_signature: null, terms, merchant: paid.merchant })
+      const invoices = [paid, part, voided, expired]
+      const of_merchant = await subscribed({ owner: paid.merchant })
+      const of_creator = await Promise.all(invoices.map(({ invoice_id }) => subscribed({ owner: invoice_id })))
+      for (const invoice of invoices) await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      await store.invoices.attribute(paymentOf(paid.invoice_id, { amount_minor: 10_000n, matched_by: 'deposit', final: true }), NOW_MS)
+      await store.invoices.attribute(paymentOf(paid.invoice_id, { amount_minor: 10_000n, matched_by: 'x402' }), NOW_MS)
+      await store.invoices.attribute(paymentOf(part.invoice_id, { amount_minor: 1n, matched_by: 'deposit' }), NOW_MS)
+      await store.invoices.void(voided.invoice_id, '0xbb', NOW_MS)
+      await store.invoices.attribute(paymentOf(voided.invoice_id, { matched_by: 'deposit' }), NOW_MS)
+      await store.invoices.note_expired(NOW_MS + 101_000, 1_000)
+      assert.deepEqual(await eventsOf(of_merchant.subscription_id), [])
+      const reported = await Promise.all(of_creator.map(({ subscription_id }) => eventsOf(subscription_id)))
+      assert.deepEqual(
+        reported.map((events) => events.map(({ type }) => type)),
+        [
+          ['payment.settled', 'invoice.paid', 'payment.settled'],
+          ['payment.settled', 'invoice.underpaid', 'invoice.expired'],
+          ['invoice.voided', 'payment.settled'],
+          ['invoice.expired'],
+        ],
+      )
+      for (const { merchant_signed, created_by } of reported.flat()) assert.deepEqual([merchant_signed, created_by], [false, 'unsigned'])
+    })
+
+    test('a signature reports what came before it: paid, paid in part, void or expired, with identities of their own', async () => {
+      const merchant = address()
+      const [paid, part, empty] = [1, 2, 3].map(() => invoiceOf({ issue_signature: null, merchant }))
+      assert.ok(paid !== undefined && part !== undefined && empty !== undefined)
+      const of_merchant = await subscribed({ owner: merchant })
+      const of_creator = await subscribed({ owner: paid.invoice_id })
+      for (const invoice of [paid, part, empty]) await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      const first = paymentOf(paid.invoice_id, { amount_minor: 2_000_000n })
+      for (const payment of [
+        first,
+        paymentOf(paid.invoice_id, { amount_minor: 3_000_000n, block_number: 8 }),
+        paymentOf(part.invoice_id, { amount_minor: 1_000_000n }),
+        paymentOf(part.invoice_id, { amount_minor: 1_000_000n, block_number: 9, confirmed: false }),
+      ])
+        await store.invoices.attribute(payment, NOW_MS)
+      const before = await eventsOf(of_creator.subscription_id)
+      assert.deepEqual(await eventsOf(of_merchant.subscription_id), [])
+
+      await store.invoices.sign(paid.invoice_id, '0xaa', NOW_MS, 10)
+      await store.invoices.sign(paid.invoice_id, '0xaa', NOW_MS, 10)
+      const reported = await eventsOf(of_merchant.subscription_id)
+      assert.deepEqual(
+        reported.map(({ type, status, merchant_signed, created_by }) => [type, status, merchant_signed, created_by]),
+        ['invoice.created', 'payment.settled', 'payment.settled', 'invoice.paid'].map((type) => [type, 'SETTLED', true, 'merchant']),
+      )
+      // A receiver that ignored the events without a signature has remembered their ids.
+      const seen = new Set(before.map(({ event_id }) => event_id))
+      assert.ok(reported.every(({ event_id }) => !seen.has(event_id)))
+      // What is noted again after a reorganisation is no further event.
+      await store.invoices.withdraw(first, NOW_MS)
+      await store.invoices.attribute(first, NOW_MS)
+      assert.equal((await eventsOf(of_merchant.subscription_id)).length, reported.length)
+
+      await store.invoices.sign(part.invoice_id, '0xaa', NOW_MS, 10)
+      await store.invoices.sign(empty.invoice_id, '0xaa', NOW_MS + 101_000, 10)
+      const rest = (await eventsOf(of_merchant.subscription_id)).slice(reported.length)
+      assert.deepEqual(
+        rest.map(({ type, status }) => [type, status]),
+        [
+          ['invoice.created', 'PROCESSING'],
+          ['payment.settled', 'PROCESSING'],
+          ['invoice.underpaid', 'PROCESSING'],
+          ['invoice.created', 'EXPIRED'],
+          ['invoice.expired', 'EXPIRED'],
+        ],
+      )
+      await store.invoices.note_expired(NOW_MS + 101_000, 1_000)
+      const expiries = (await typesOf(of_merchant.subscription_id)).filter((type) => type === 'invoice.expired')
+      assert.equal(expiries.length, 1, 'the expiry is one event, whether the signature or the clock noted it')
+    })
+
+    test('a signature reports at most twenty of the payments of before, the largest ones', async () => {
+      const invoice = invoiceOf({ issue_signature: null, amount_minor: 1_000n })
+      const { subscription_id } = await subscribed({ owner: invoice.merchant, events: ['payment.settled', 'invoice.paid'] })
       await store.invoices.keep(invoice, INVOICE_BOUNDS)
-      assert.deepEqual(await typesOf(subscription_id), [])
+      for (let number = 1; number <= 30; number++)
+        await store.invoices.attribute(paymentOf(invoice.invoice_id, { amount_minor: BigInt(number), block_number: number }), NOW_MS)
+      await store.invoices.attribute(paymentOf(invoice.invoice_id, { amount_minor: 600n, block_number: 31 }), NOW_MS)
       await store.invoices.sign(invoice.invoice_id, '0xaa', NOW_MS, 10)
-      await store.invoices.sign(invoice.invoice_id, '0xaa', NOW_MS, 10)
-      await store.invoices.void(invoice.invoice_id, '0xbb', NOW_MS)
-      assert.deepEqual(await typesOf(subscription_id), ['invoice.created', 'invoice.voided'])
+      const bodies = (await store.webhooks.deliveries(subscription_id, ALL)).map(({ body }) => JSON.parse(body) as { data: Json })
+      const payments = bodies.map(({ data }) => Number((data['payment'] as Json)['amount_minor']))
+      assert.deepEqual(payments.slice(1).toReversed(), [...Array.from({ length: 19 }, (_, index) => index + 12), 600])
+      assert.ok(bodies.every(({ data }) => data['confirmed_minor'] === '1065'))
     })
 
     test('expiry is noted once, and only of an invoice that is not settled', async () => {

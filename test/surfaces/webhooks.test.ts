@@ -63,6 +63,12 @@ async function act(merchant: Merchant, invoice: InvoiceShown, name: 'Issue' | 'V
   assert.equal(done.status, 200, done.text)
 }
 
+async function createdSigned(merchant: Merchant): Promise<InvoiceShown> {
+  const invoice = await created(merchant)
+  await act(merchant, invoice, 'Issue')
+  return invoice
+}
+
 test('a merchant that signed its subscription receives the events of its invoices, signed', async () => {
   const [merchant, receiver] = [newMerchant(), await receiverOf()]
   const { url, headers } = await subscribed(merchant, receiver)
@@ -107,7 +113,7 @@ test('the creator of an unsigned invoice subscribes with its token, and learns o
 test('a failed attempt is repeated with the same id, and a delivered event can be sent again', async () => {
   const [merchant, receiver] = [newMerchant(), await receiverOf((_, attempt) => (attempt === 1 ? 500 : 204))]
   const { url, headers } = await subscribed(merchant, receiver, { events: ['invoice.voided'] })
-  await act(merchant, await created(merchant), 'Void')
+  await act(merchant, await createdSigned(merchant), 'Void')
   await until('the second attempt', () => receiver.accepted.length === 1)
   const [first] = receiver.accepted
   await until('the result is stored', async () =>
@@ -123,7 +129,7 @@ test('a receiver that never answers does not delay another one', async () => {
   const [merchant, hanging, quick] = [newMerchant(), await receiverOf(() => 'hang'), await receiverOf()]
   await subscribed(merchant, hanging)
   await subscribed(merchant, quick)
-  await act(merchant, await created(merchant), 'Void')
+  await createdSigned(merchant)
   await until('the quick receiver has it', () => quick.accepted.length === 1, WEBHOOK_RULES.send_ms - 1_000)
   assert.equal(hanging.accepted.length, 0)
 })

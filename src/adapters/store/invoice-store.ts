@@ -19,6 +19,8 @@ import * as sql from './invoice-statements.ts'
 import type { WebhookEventType } from '../../ports/webhooks.ts'
 import { readTerms } from '../../pure/invoices/terms.ts'
 import { standingOf, type Standing } from '../../pure/invoices/standing.ts'
+import { usdcDecimal } from '../../pure/payments/usdc.ts'
+import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { hasSubscribers, noteEvent } from './webhook-store.ts'
 
 const SAME_REFERENCE = 10
@@ -180,7 +182,7 @@ function* sign(invoice_id: string, issue_signature: string, now_ms: number, most
   const open = yield* readFirst(sql.READ_SIGNABLE, { invoice_id })
   if (open !== undefined && (yield* isSignedFull(open.merchant, now_ms, most_open))) return 'full'
   if (yield* execute(sql.SIGN, { invoice_id, issue_signature, now_ms })) {
-    yield* noteMerchantAct(invoice_id, 'invoice.created', now_ms)
+    yield* noteSignature(invoice_id, now_ms)
     return 'kept'
   }
   return (yield* execute(sql.FIND, { invoice_id })) ? 'kept' : 'gone'
@@ -323,22 +325,49 @@ interface Noted {
   payment: InvoicePayment | null
 }
 
-/** After the merchant signed or voided the invoice. */
+/** After the merchant created the invoice with its signature, or voided it. */
 function* noteMerchantAct(invoice_id: string, type: 'invoice.created' | 'invoice.voided', now_ms: number): Work<void> {
   yield* note(invoice_id, now_ms, () => [{ type, cause: '', payment: null }])
+}
+
+/**
+ * After the merchant signed an invoice that was unsigned: the subscriptions of the merchant have no event of what came before, so its present state
+ * follows. The largest payments are reported one by one; `confirmed_minor` has the sum of all.
+ */
+function* noteSignature(invoice_id: string, now_ms: number): Work<void> {
+  yield* note(invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor }, payments) => {
+    const confirmed = payments.filter((payment) => payment.confirmed)
+    const largest = confirmed.toSorted((one, other) => Number(other.amount_minor - one.amount_minor)).slice(0, WEBHOOK_RULES.caught_up)
+    const events: Noted[] = [{ type: 'invoice.created', cause: '', payment: null }]
+    for (const payment of confirmed.filter((one) => largest.includes(one)))
+      events.push({ type: 'payment.settled', cause: causeOf(payment), payment })
+    const last = confirmed.at(-1)
+    if (settled_by !== null) {
+      events.push({ type: 'invoice.paid', cause: causeOf(settled_by), payment: confirmed.find((one) => one === settled_by) ?? null })
+    } else if (last !== undefined && status !== 'VOID' && confirmed_minor < amount_minor) {
+      events.push({ type: 'invoice.underpaid', cause: causeOf(last), payment: last })
+    }
+    if (status === 'VOID') events.push({ type: 'invoice.voided', cause: '', payment: null })
+    if (status === 'EXPIRED') events.push({ type: 'invoice.expired', cause: '', payment: null })
+    return events
+  })
+}
+
+/** Names a payment in the identity of an event. */
+function causeOf({ transaction, log_index }: Pick<InvoicePayment, 'transaction' | 'log_index'>): string {
+  return `${transaction}:${log_index}`
 }
 
 /** After a payment was stored or its depth changed: only a confirmed payment becomes an event. */
 function* notePayment(payment: InvoicePayment, now_ms: number): Work<void> {
   if (!payment.confirmed) return
-  const { transaction, log_index } = payment
-  const cause = `${transaction}:${log_index}`
+  const cause = causeOf(payment)
   yield* note(payment.invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor, bank_paid_ms }) => {
     const events: Noted[] = [{ type: 'payment.settled', cause, payment }]
     // Paid at the bank before: this payment is a second one.
     if (bank_paid_ms !== null) return events
     // Named by the payment with which the amount was reached, so that a later one does not make it paid again.
-    if (settled_by !== null) events.push({ type: 'invoice.paid', cause: `${settled_by.transaction}:${settled_by.log_index}`, payment })
+    if (settled_by !== null) events.push({ type: 'invoice.paid', cause: causeOf(settled_by), payment })
     else if (status !== 'VOID' && confirmed_minor < amount_minor) events.push({ type: 'invoice.underpaid', cause, payment })
     return events
   })
@@ -360,40 +389,45 @@ function* noteExpired(now_ms: number, limit: number): Work<number> {
   return expired.length
 }
 
-function* note(invoice_id: string, now_ms: number, eventsOf: (standing: Standing, invoice: StoredInvoice) => Noted[]): Work<void> {
+type EventsOf = (standing: Standing, invoice: StoredInvoice, payments: readonly InvoicePayment[]) => Noted[]
+
+/**
+ * Anyone can create an unsigned invoice in the name of a merchant and pay it, with the order number of another purchase. So the subscriptions of the
+ * merchant receive events of the invoices that it signed, and those of the creator the events of the one invoice. Events of before and after the
+ * signature have different identities: a receiver that ignored the unsigned one must not take the signed one for a repetition.
+ */
+function* note(invoice_id: string, now_ms: number, eventsOf: EventsOf): Work<void> {
   const invoice = yield* readFirst(sql.FIND, { invoice_id })
   if (invoice === undefined) return
-  const owners = [invoice.merchant, invoice_id]
+  const { merchant, amount_minor, expires_s, voided_ms, bank_paid_ms, issue_signature } = invoice
+  const owners = issue_signature === null ? [invoice_id] : [merchant, invoice_id]
   if (!(yield* hasSubscribers(owners))) return
   const payments = yield* readAll(sql.READ_PAYMENTS, { invoice_id })
-  const { amount_minor, expires_s, voided_ms, bank_paid_ms, issue_signature, void_signature } = invoice
   const known = { amount_minor, expires_s, voided: voided_ms !== null, bank_paid: bank_paid_ms !== null, marks: [] }
   const standing = standingOf(known, payments, Math.floor(now_ms / 1_000))
-  for (const { type, cause, payment } of eventsOf(standing, invoice)) {
-    // Anyone can create an unsigned invoice in the name of a merchant, who receives its events once it signed or was paid.
-    const merchant_knows = issue_signature !== null || void_signature !== null || payment !== null
-    yield* noteEvent({
-      type,
-      key: `${invoice_id}|${cause}`,
-      owners: merchant_knows ? owners : [invoice_id],
-      at_ms: now_ms,
-      data: dataOf(invoice, standing, payment),
-    })
+  for (const { type, cause, payment } of eventsOf(standing, invoice, payments)) {
+    const key = issue_signature === null ? `${invoice_id}|${cause}|unsigned` : `${invoice_id}|${cause}`
+    yield* noteEvent({ type, key, owners, at_ms: now_ms, data: dataOf(invoice, standing, payment) })
   }
 }
 
 function dataOf(
-  { invoice_id, merchant, amount_minor, terms, bank_payment }: StoredInvoice,
+  { invoice_id, merchant, amount_minor, terms, bank_payment, issue_signature }: StoredInvoice,
   standing: Standing,
   payment: InvoicePayment | null,
 ) {
+  const merchant_signed = issue_signature !== null
   return {
     invoice_id,
     status: standing.status,
     merchant,
+    merchant_signed,
+    created_by: merchant_signed ? 'merchant' : 'unsigned',
     amount_minor: String(amount_minor),
+    amount_usdc: usdcDecimal(amount_minor),
     order_number: readTerms(terms).order_number,
     confirmed_minor: String(standing.confirmed_minor),
+    overpaid_minor: String(standing.overpaid_minor),
     due_minor: String(standing.due_minor),
     bank_payment: bank_payment === null ? null : (JSON.parse(bank_payment) as unknown),
     payment: payment && {

@@ -6,6 +6,8 @@ export const WEBHOOK_RULES = {
   subscriptions: 20_000,
   /** Maximum number of deliveries that wait for one subscription; further events are dropped and counted. */
   queued: 5_000,
+  /** Maximum number of payments of before that are reported one by one when a merchant signs an invoice. */
+  caught_up: 20,
   url_chars: 500,
   body_bytes: 16_384,
   /** Maximum number of requests per client and minute, in each process. */

@@ -33,7 +33,7 @@ const REQUEST = named(
       .string()
       .regex(/^0x[0-9a-fA-F]{40}$/)
       .optional()
-      .describe('Subscribes to all events of an account, such as a merchant; with issued_at and signature.'),
+      .describe('Subscribes to all events of an account, such as a merchant whose invoices it signed; with issued_at and signature.'),
     issued_at: z
       .string()
       .regex(/^[0-9]{1,15}$/)
@@ -95,8 +95,8 @@ const subscribe = defineEndpoint({
   path: '/v1/webhooks',
   summary: 'Subscribe an https address to events of an account or of one invoice.',
   description:
-    'With invoice_id and invoice_token: events of that invoice. With account: events of every invoice that the account signed or was paid for, of its ' +
-    'policies and disputes; send it without signature first, sign the typed data of its member sign and send it again. Events are signed and ' +
+    'With invoice_id and invoice_token: events of that invoice, also of an unsigned one. With account: events of every invoice that the account signed, of ' +
+    'its policies and disputes; send it without signature first, sign the typed data of its member sign and send it again. Events are signed and ' +
     'delivered by Standard Webhooks, at least once.',
   rate: RATE,
   body: {
