@@ -12,6 +12,7 @@ import { createInvoiceLive, type InvoiceLive } from '../service/invoices/live.ts
 import { createInvoiceRelay, type InvoiceRelay } from '../service/invoices/relay.ts'
 import { networkHasher } from '../service/clients.ts'
 import { INVOICE_RULES, CREDIT_RULES } from '../service/limits.ts'
+import { createWebhookChallenger } from '../service/webhooks/webhook-challenges.ts'
 import {
   createWebhookDeliveries,
   type WebhookDeliveries,
@@ -133,7 +134,19 @@ function openWebhooks(deployment: Deployment, { contracts }: Pick<InvoiceParts, 
     service: () => origins.api_url,
   })
   const deliveries = createWebhookDeliveries({ store: store.webhooks, invoices: store.invoices, sender, sealer, clock, log })
-  return { service, deliveries }
+  const challenger = createWebhookChallenger({
+    store: store.webhooks,
+    budgets: store,
+    sender,
+    sealer,
+    derive: createDerivation(secret),
+    clock,
+    log,
+    random: createNonceSource(),
+  })
+  const jobs = [...deliveries.jobs, ...challenger.jobs]
+  const stop = async () => void (await Promise.all([deliveries.stop(), challenger.stop()]))
+  return { service, deliveries: { ...deliveries, jobs, stop } }
 }
 
 /** The operator's account and the merchants whose invoices show it. Throws a StartError for one that cannot be shown. */

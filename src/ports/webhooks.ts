@@ -23,7 +23,28 @@ export interface WebhookEvent {
   data: Readonly<Record<string, unknown>>
 }
 
-export interface WebhookSubscription {
+/**
+ * `pending`: the receiver has not answered a challenge yet, and events wait. `expired`: it did not answer in time. `refused`: its name leads to an
+ * address to which nothing may be sent. The last two receive nothing any more.
+ */
+export const SUBSCRIPTION_STATES = ['pending', 'verified', 'expired', 'refused'] as const
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
+
+/** Proof that a receiver takes part: it returns a random text that was sent to it. */
+interface WebhookChallenges {
+  state: SubscriptionState
+  /** Number of challenges that were sent, and time of the last one. */
+  challenges: number
+  challenged_ms: number | null
+  /** Time of the next challenge, or of the expiry; null unless `pending`. */
+  challenge_due_ms: number | null
+  /** Time at which a pending subscription expires. */
+  challenge_until_ms: number
+  /** Reason why the last challenge failed. */
+  challenge_fault: string | null
+}
+
+export interface WebhookSubscription extends WebhookChallenges {
   subscription_id: string
   /** Lower-case address of the account that signed, or the id of one invoice. */
   owner: string
@@ -34,6 +55,10 @@ export interface WebhookSubscription {
   /** Sealed; the store cannot read it. */
   secret: string
   created_ms: number
+  /** Time of the account's signature in seconds; only a later one replaces secret and token. 0 without a signature. */
+  issued_s: number
+  /** Number of replacements of secret and token. */
+  rotation: number
   /** Consecutive failed attempts. */
   failures: number
   /** No attempt before this time. */
@@ -42,7 +67,12 @@ export interface WebhookSubscription {
   dropped: number
 }
 
-export type NewWebhookSubscription = Omit<WebhookSubscription, 'failures' | 'paused_until_ms' | 'dropped'>
+/** A subscription begins as `pending`. */
+export type NewWebhookSubscription = Omit<
+  WebhookSubscription,
+  'failures' | 'paused_until_ms' | 'dropped' | 'rotation' | keyof WebhookChallenges
+> &
+  Pick<WebhookChallenges, 'challenge_until_ms'>
 
 /** `dead`: given up after the last attempt; only a manual redelivery sends it again. */
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const
@@ -78,8 +108,32 @@ export interface WebhookBounds {
   subscriptions: number
 }
 
-/** `exists`: this id is taken. The last three name the bound that is reached. */
-export type SubscribeResult = 'created' | 'exists' | 'owner_full' | 'network_full' | 'full'
+/** `exists`: the owner has a subscription of this address, or this signature made one. */
+export type SubscribeResult =
+  | { kind: 'created' | 'replaced' | 'exists'; subscription: WebhookSubscription }
+  /** The signature is not later than that of the subscription that it would replace. */
+  | { kind: 'not_later'; subscription: WebhookSubscription }
+  /** No subscription of this owner and address has the id that is to be replaced. */
+  | { kind: 'unknown' }
+  /** The bound that is reached. */
+  | { kind: 'owner_full' | 'network_full' | 'full' }
+
+export interface ChallengeBegin {
+  subscription_id: string
+  /** Challenges that were sent before. */
+  challenges: number
+  now_ms: number
+  /** Time of the next challenge, should this one fail. */
+  due_ms: number
+}
+
+export interface ChallengeResult {
+  subscription_id: string
+  /** Of the secret with which the challenge was signed. */
+  rotation: number
+  state: SubscriptionState
+  fault: string | null
+}
 
 /** Result of an attempt, as it is stored. */
 export interface AttemptRecord extends Pick<
@@ -100,8 +154,20 @@ export interface DeliveryFilter {
 }
 
 export interface WebhookStore {
-  subscribe(subscription: NewWebhookSubscription, bounds: WebhookBounds): Promise<SubscribeResult>
+  /**
+   * Adds a subscription, one for an owner and address; with `replaces`, the id of that subscription, it gets new secret, events and token instead, and
+   * keeps its queue and state.
+   */
+  subscribe(subscription: NewWebhookSubscription, replaces: string | null, bounds: WebhookBounds): Promise<SubscribeResult>
   subscription(subscription_id: string): Promise<WebhookSubscription | null>
+  /** Pending subscriptions whose next challenge, or whose expiry, is due. */
+  challenges_due(now_ms: number, limit: number): Promise<WebhookSubscription[]>
+  /** Counts a challenge before it is sent; false when the subscription changed since it was read. */
+  begin_challenge(challenge: ChallengeBegin): Promise<boolean>
+  /** Stores the result of a challenge: `pending` while further ones may follow, or the final state, with which waiting events are due or deleted. */
+  end_challenge(result: ChallengeResult): Promise<void>
+  /** Moves the next challenge; without effect unless `pending`. */
+  postpone_challenge(subscription_id: string, due_ms: number, fault: string | null): Promise<void>
   /** Deletes the subscription and its deliveries; false when there is none. */
   unsubscribe(subscription_id: string): Promise<boolean>
   /** Deliveries of a subscription, newest first. */
@@ -118,8 +184,11 @@ export interface WebhookStore {
   end_turn(subscription_id: string): Promise<void>
   /** Number of deliveries that wait, and of those that were given up. */
   counts(): Promise<{ pending: number; dead: number }>
-  /** Gives up deliveries whose schedule began before `pending_since_ms`, and forgets those that ended before the other two times. */
-  purge(times: { pending_since_ms: number; delivered_ms: number; dead_ms: number }): Promise<void>
+  /**
+   * Gives up deliveries whose schedule began before `pending_since_ms`, and forgets those that ended before the next two times, and subscriptions that
+   * were not verified until the last one.
+   */
+  purge(times: { pending_since_ms: number; delivered_ms: number; dead_ms: number; unverified_ms: number }): Promise<void>
 }
 
 /** A message to a receiver, to be signed with the secret of its subscription. */
@@ -134,12 +203,17 @@ export interface WebhookMessage {
   body: string
 }
 
-/** `refused`: the address leads to where nothing may be sent. */
-export type WebhookSent = { kind: 'answered'; status: number } | { kind: 'refused' | 'timeout' | 'unreachable' | 'too_long' }
+/** `not_public`: the address leads to where nothing may be sent. */
+export type WebhookSent =
+  | { kind: 'answered'; status: number; text: string }
+  | { kind: 'not_public' | 'redirect' | 'timeout' | 'unreachable' | 'too_long' }
+
+/** Address of a receiver in its standard spelling, or what was found instead of it. */
+export type ReceiverUrl = { ok: true; url: string } | { ok: false; found: string; expected: string }
 
 export interface WebhookSender {
-  /** True for an address that may be subscribed; where it leads is checked again with each message. */
-  accepts(url: string): boolean
+  /** Reads an address that may be subscribed; where its name leads is checked with each message. */
+  accepts(url: string): ReceiverUrl
   /** Never rejects. */
   send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookSent>
 }

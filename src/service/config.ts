@@ -420,9 +420,10 @@ export const SETTINGS = {
     'off',
     oneOf('off', 'on'),
   ),
-  ASSAY_WEBHOOK_LOOPBACK: setting<'off' | 'on'>(
-    'on: webhooks may be sent to this machine, over http and to any port; for tests of a sandbox.',
-    'off',
+  ASSAY_WEBHOOK_LOOPBACK: setting<'' | 'off' | 'on'>(
+    'on: webhooks may be sent to 127.0.0.1, ::1 and localhost, over http and to any port, which a sandbox alone allows; left out, on in the sandbox ' +
+      'and off in live mode.',
+    '',
     oneOf('off', 'on'),
   ),
   ASSAY_BANK_NAME: setting('Holder of the bank account that invoices of ASSAY_BANK_MERCHANTS show, for example Example GmbH.', '', text),

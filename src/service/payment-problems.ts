@@ -393,7 +393,18 @@ export const WEBHOOK_PROBLEMS = {
     'Not authorised to subscribe',
     'Events are delivered to the creator of an invoice, who has its webhook_token, or to the account itself, which signs sign.typed_data of this answer.',
   ),
-  WEBHOOK_EXISTS: callerFault(409, 'tool', 'The signature was used', 'A signature subscribes once. Sign again with a new issued_at.'),
+  WEBHOOK_EXISTS: callerFault(
+    409,
+    'tool',
+    'This address is subscribed',
+    'An owner has one subscription for an address. `subscription` is that one; a later signature with `replaces` gets a new secret and token.',
+  ),
+  WEBHOOK_ENDED: callerFault(
+    409,
+    'tool',
+    'The subscription has ended',
+    'The receiver did not return the text of a challenge in time, or its name leads to an address that is not public. Subscribe again.',
+  ),
   WEBHOOK_LIMIT: callerFault(
     429,
     'tool',

@@ -74,7 +74,8 @@ function checkTogether(settings: Settings): SettingsRead {
   if (ASSAY_ADMIN_PORT === ASSAY_PORT && ASSAY_ADMIN_PORT !== 0)
     return { ok: false, message: 'ASSAY_ADMIN_PORT must differ from ASSAY_PORT; leave it out to use ASSAY_PORT + 1.' }
   const ASSAY_BATCH_SETTLEMENT = settings.ASSAY_BATCH_SETTLEMENT ?? (live ? 'off' : 'on')
-  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID, ASSAY_ADMIN_PORT, ASSAY_BATCH_SETTLEMENT } }
+  const ASSAY_WEBHOOK_LOOPBACK = settings.ASSAY_WEBHOOK_LOOPBACK || (live ? 'off' : 'on')
+  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID, ASSAY_ADMIN_PORT, ASSAY_BATCH_SETTLEMENT, ASSAY_WEBHOOK_LOOPBACK } }
 }
 
 function registersFault({ ASSAY_REGISTERS, ASSAY_REGISTER_URLS, ASSAY_COMPANIES_HOUSE_KEY_FILE }: Settings): string | null {

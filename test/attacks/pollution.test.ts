@@ -93,6 +93,7 @@ const ENTRANCES: readonly Entrance[] = [
   ]),
   ['/v1/webhooks', (members) => `{"url":"https://example.com/",${members}}`],
   ['/v1/webhooks/whs_x/redeliver', (members) => `{"event_id":"evt_x",${members}}`],
+  ['/v1/webhooks/whs_x/verify', (members) => `{${members}}`],
   ['/v1/webhooks/whs_x/delete', (members) => `{${members}}`],
   ['/api/insurance/register', (members) => `{"entry":{${members}},"signature":"0x",${members}}`],
   ['/api/insurance/countersign', (members) => `{${members}}`],

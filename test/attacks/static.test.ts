@@ -124,6 +124,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/payments/wallet-round.ts': { sendable: 'here' },
   'service/payments/wallet-writer.ts': { waiting: 'calls in flight' },
   'service/clients.ts': { counts: 'limits.preflight_clients' },
+  'service/webhooks/webhook-challenges.ts': { attempts: 'WEBHOOK_RULES.challenge.concurrent' },
   'service/webhooks/webhook-service.ts': { turns: 'WEBHOOK_RULES.concurrent' },
   'service/telemetry/operator-report.ts': { written: 'tools and outcomes of lists' },
   'service/records/insurance.ts': { LISTS: 'goes with its list' },

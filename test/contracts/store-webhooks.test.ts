@@ -5,7 +5,13 @@ import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { WEBHOOK_EVENTS, type AttemptRecord, type NewWebhookSubscription, type WebhookDelivery } from '../../src/ports/webhooks.ts'
+import {
+  WEBHOOK_EVENTS,
+  type AttemptRecord,
+  type NewWebhookSubscription,
+  type SubscriptionState,
+  type WebhookDelivery,
+} from '../../src/ports/webhooks.ts'
 import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const NOW_MS = 1_795_262_400_123
@@ -22,10 +28,12 @@ function subscriptionOf(change: Partial<NewWebhookSubscription> = {}): NewWebhoo
     subscription_id: `whs_${randomBytes(8).toString('hex')}`,
     owner: address(),
     network: randomBytes(8).toString('hex'),
-    url: 'https://example.com/hooks',
+    url: `https://example.com/${randomBytes(8).toString('hex')}`,
     events: [...WEBHOOK_EVENTS],
     secret: 'sealed',
     created_ms: NOW_MS,
+    issued_s: NOW_S,
+    challenge_until_ms: NOW_MS + 3_600_000,
     ...change,
   }
 }
@@ -91,26 +99,147 @@ for (const open of STORE_DRIVERS) {
 
     const typesOf = async (subscription_id: string) =>
       (await store.webhooks.deliveries(subscription_id, ALL)).map(({ type }) => type).toReversed()
-    const subscribed = async (change: Partial<NewWebhookSubscription> = {}) => {
+    const subscribe = (given: NewWebhookSubscription, replaces: string | null = null, bounds = BOUNDS) =>
+      store.webhooks.subscribe(given, replaces, bounds)
+    const pending = async (change: Partial<NewWebhookSubscription> = {}) => {
       const given = subscriptionOf(change)
-      assert.equal(await store.webhooks.subscribe(given, BOUNDS), 'created')
+      assert.equal((await subscribe(given)).kind, 'created')
       return given
     }
+    const challenged = (subscription_id: string, state: SubscriptionState, rotation = 0) =>
+      store.webhooks.end_challenge({ subscription_id, rotation, state, fault: state === 'verified' ? null : 'timeout' })
+    /** A subscription whose receiver has answered its challenge. */
+    const subscribed = async (change: Partial<NewWebhookSubscription> = {}) => {
+      const given = await pending(change)
+      await challenged(given.subscription_id, 'verified')
+      return given
+    }
+    const isReady = async (subscription_id: string, now_ms: number) =>
+      (await store.webhooks.ready(now_ms, 1_000)).some((one) => one.subscription_id === subscription_id)
 
-    test('subscriptions have an id once, and bounds of owner, network and all', async () => {
-      const given = await subscribed()
-      assert.equal(await store.webhooks.subscribe(given, BOUNDS), 'exists')
-      assert.deepEqual(await store.webhooks.subscription(given.subscription_id), { ...given, failures: 0, paused_until_ms: 0, dropped: 0 })
+    test('subscriptions have bounds of owner, network and all', async () => {
+      const given = await pending()
       const { owner, network } = given
-      assert.equal(await store.webhooks.subscribe(subscriptionOf({ owner }), BOUNDS), 'created')
-      assert.equal(await store.webhooks.subscribe(subscriptionOf({ owner }), BOUNDS), 'owner_full')
-      await subscribed({ network })
-      await subscribed({ network })
-      assert.equal(await store.webhooks.subscribe(subscriptionOf({ network }), BOUNDS), 'network_full')
-      assert.equal(await store.webhooks.subscribe(subscriptionOf(), { ...BOUNDS, subscriptions: 1 }), 'full')
+      await pending({ owner })
+      assert.equal((await subscribe(subscriptionOf({ owner }))).kind, 'owner_full')
+      await pending({ network })
+      await pending({ network })
+      assert.equal((await subscribe(subscriptionOf({ network }))).kind, 'network_full')
+      assert.equal((await subscribe(subscriptionOf(), null, { ...BOUNDS, subscriptions: 1 })).kind, 'full')
       assert.equal(await store.webhooks.unsubscribe(given.subscription_id), true)
       assert.equal(await store.webhooks.unsubscribe(given.subscription_id), false)
       assert.equal(await store.webhooks.subscription(given.subscription_id), null)
+    })
+
+    test('an owner has one subscription for an address; a later signature replaces its secret, events and token', async () => {
+      const given = await subscribed()
+      const { owner, url, subscription_id } = given
+      const stored = await store.webhooks.subscription(subscription_id)
+      assert.deepEqual(await subscribe(given), { kind: 'exists', subscription: stored })
+      assert.deepEqual(await subscribe(subscriptionOf({ owner, url })), { kind: 'exists', subscription: stored })
+      await pending({ url })
+      await store.invoices.keep(invoiceOf({ merchant: owner }), INVOICE_BOUNDS)
+
+      const later = subscriptionOf({ owner, url, issued_s: NOW_S + 1, secret: 'new', events: ['invoice.created'] })
+      assert.deepEqual(await subscribe(later, 'whs_other'), { kind: 'unknown' })
+      assert.deepEqual(await subscribe({ ...later, url: 'https://example.com/' }, subscription_id), { kind: 'unknown' })
+      assert.deepEqual(await subscribe({ ...later, owner: address() }, subscription_id), { kind: 'unknown' })
+      for (const issued_s of [NOW_S - 1, NOW_S])
+        assert.deepEqual(await subscribe({ ...later, issued_s }, subscription_id), { kind: 'not_later', subscription: stored })
+      const replaced = { ...stored, secret: 'new', events: ['invoice.created'], issued_s: NOW_S + 1, rotation: 1 }
+      assert.deepEqual(await subscribe(later, subscription_id), { kind: 'replaced', subscription: replaced })
+      assert.equal((await subscribe(later, subscription_id)).kind, 'not_later', 'a signature that was used')
+      assert.deepEqual(await typesOf(subscription_id), ['invoice.created'], 'its queue stays')
+      assert.equal(await isReady(subscription_id, NOW_MS), true)
+    })
+
+    test('at one moment, two requests make one subscription of an owner and address', async () => {
+      const [owner, url] = [address(), 'https://example.com/same']
+      const other = await openStore(fresh.target)
+      const results = await Promise.all(
+        [store, other, store, other].map((one) => one.webhooks.subscribe(subscriptionOf({ owner, url }), null, BOUNDS)),
+      )
+      await other.close()
+      assert.deepEqual(results.map(({ kind }) => kind).toSorted(), ['created', 'exists', 'exists', 'exists'])
+    })
+
+    test('events of a pending subscription wait; they are delivered once it is verified', async () => {
+      const { subscription_id, owner } = await pending()
+      await store.invoices.keep(invoiceOf({ merchant: owner }), INVOICE_BOUNDS)
+      const [waiting] = await store.webhooks.deliveries(subscription_id, ALL)
+      assert.equal(await store.webhooks.redeliver(subscription_id, waiting?.event_id ?? '', NOW_MS), true)
+      assert.equal(await isReady(subscription_id, NOW_MS), false)
+      await challenged(subscription_id, 'pending')
+      assert.equal(await isReady(subscription_id, NOW_MS), false)
+      await challenged(subscription_id, 'verified')
+      assert.equal(await isReady(subscription_id, NOW_MS), true)
+      const { state, challenge_due_ms, challenge_fault } = (await store.webhooks.subscription(subscription_id)) ?? {}
+      assert.deepEqual([state, challenge_due_ms, challenge_fault], ['verified', null, null])
+      await challenged(subscription_id, 'expired')
+      assert.equal((await store.webhooks.subscription(subscription_id))?.state, 'verified', 'a late result changes nothing')
+    })
+
+    test('an expired subscription gets nothing, makes room for a new one of its address, and is forgotten', async () => {
+      for (const state of ['expired', 'refused'] as const) {
+        const { subscription_id, owner, url } = await pending()
+        await store.invoices.keep(invoiceOf({ merchant: owner }), INVOICE_BOUNDS)
+        await challenged(subscription_id, state)
+        await store.invoices.keep(invoiceOf({ merchant: owner }), INVOICE_BOUNDS)
+        assert.deepEqual(await typesOf(subscription_id), [])
+        assert.equal((await store.webhooks.subscription(subscription_id))?.challenge_fault, 'timeout')
+        assert.equal((await subscribe(subscriptionOf({ owner, url, issued_s: NOW_S + 1 }), subscription_id)).kind, 'unknown')
+        const ends = { pending_since_ms: 0, delivered_ms: 0, dead_ms: 0, unverified_ms: NOW_MS + 3_600_000 }
+        await store.webhooks.purge(ends)
+        assert.notEqual(await store.webhooks.subscription(subscription_id), null)
+        const again = subscriptionOf({ owner, url })
+        assert.equal((await subscribe(again)).kind, 'created')
+        assert.equal(await store.webhooks.subscription(subscription_id), null)
+        await challenged(again.subscription_id, state)
+        await store.webhooks.purge({ ...ends, unverified_ms: NOW_MS + 3_600_001 })
+        assert.equal(await store.webhooks.subscription(again.subscription_id), null)
+      }
+    })
+
+    test('a challenge is counted before it is sent, by one process; its result belongs to the secret that signed it', async () => {
+      const { subscription_id, owner, url } = await pending()
+      const isDue = async (now_ms: number) =>
+        (await store.webhooks.challenges_due(now_ms, 1_000)).some((one) => one.subscription_id === subscription_id)
+      assert.deepEqual([await isDue(NOW_MS - 1), await isDue(NOW_MS)], [false, true])
+      const first = { subscription_id, challenges: 0, now_ms: NOW_MS, due_ms: NOW_MS + 5_000 }
+      assert.deepEqual(
+        (await Promise.all([store.webhooks.begin_challenge(first), store.webhooks.begin_challenge(first)])).filter(Boolean),
+        [true],
+      )
+      assert.deepEqual([await isDue(NOW_MS + 4_999), await isDue(NOW_MS + 5_000)], [false, true])
+      await store.webhooks.postpone_challenge(subscription_id, NOW_MS + 9_000, 'host_budget')
+      assert.deepEqual([await isDue(NOW_MS + 5_000), await isDue(NOW_MS + 9_000)], [false, true])
+      assert.equal((await subscribe(subscriptionOf({ owner, url, issued_s: NOW_S + 1 }), subscription_id)).kind, 'replaced')
+      const { challenges, rotation } = (await store.webhooks.subscription(subscription_id)) ?? {}
+      assert.deepEqual([challenges, rotation, await isDue(NOW_MS)], [0, 1, true])
+      await challenged(subscription_id, 'verified', 0)
+      assert.equal((await store.webhooks.subscription(subscription_id))?.state, 'pending')
+      await challenged(subscription_id, 'verified', 1)
+      assert.equal((await store.webhooks.subscription(subscription_id))?.state, 'verified')
+    })
+
+    test('subscriptions of before the challenges count as verified, and a signature of before replaces nothing', async () => {
+      const old = await driver.fresh()
+      await old.createSchema(27)
+      const [owner, url] = [address(), 'https://EXAMPLE.com/hooks']
+      await old.sql(`insert into webhook_subscription (subscription_id, owner, network, url, events, secret, created_ms)
+        values ('whs_old', '${owner}', 'n', '${url}', 'invoice.created', 'sealed', ${NOW_MS})`)
+      const migrated = await openStore(old.target)
+      const found = await migrated.webhooks.subscription('whs_old')
+      assert.deepEqual([found?.state, found?.challenge_due_ms, found?.rotation, found?.issued_s], ['verified', null, 0, NOW_S + 600])
+      await migrated.invoices.keep(invoiceOf({ merchant: owner }), INVOICE_BOUNDS)
+      assert.deepEqual(
+        (await migrated.webhooks.ready(NOW_MS, 10)).map(({ subscription_id }) => subscription_id),
+        ['whs_old'],
+      )
+      const same = subscriptionOf({ owner, url: 'https://example.com/hooks', issued_s: NOW_S + 600 })
+      assert.equal((await migrated.webhooks.subscribe(same, null, BOUNDS)).kind, 'exists', 'however the address was written')
+      assert.equal((await migrated.webhooks.subscribe(same, 'whs_old', BOUNDS)).kind, 'not_later')
+      await migrated.close()
     })
 
     test('each change of an invoice is queued once, for its merchant and its creator, with one id', async () => {
@@ -180,7 +309,7 @@ for (const open of STORE_DRIVERS) {
       const of_creator = await Promise.all(invoices.map(({ invoice_id }) => subscribed({ owner: invoice_id })))
       for (const invoice of invoices) await store.invoices.keep(invoice, INVOICE_BOUNDS)
       await store.invoices.attribute(paymentOf(paid.invoice_id, { amount_minor: 10_000n, matched_by: 'deposit', final: true }), NOW_MS)
-      await store.invoices.attribute(paymentOf(paid.invoice_id, { amount_minor: 10_000n, matched_by: 'x402' }), NOW_MS)
+      await store.invoices.attribute(paymentOf(paid.invoice_id, { amount_minor: 10_000n, matched_by: 'x402', block_number: 8 }), NOW_MS)
       await store.invoices.attribute(paymentOf(part.invoice_id, { amount_minor: 1n, matched_by: 'deposit' }), NOW_MS)
       await store.invoices.void(voided.invoice_id, '0xbb', NOW_MS)
       await store.invoices.attribute(paymentOf(voided.invoice_id, { matched_by: 'deposit' }), NOW_MS)
@@ -214,7 +343,7 @@ for (const open of STORE_DRIVERS) {
         paymentOf(part.invoice_id, { amount_minor: 1_000_000n, block_number: 9, confirmed: false }),
       ])
         await store.invoices.attribute(payment, NOW_MS)
-      const before = await eventsOf(of_creator.subscription_id)
+      const unsigned = await eventsOf(of_creator.subscription_id)
       assert.deepEqual(await eventsOf(of_merchant.subscription_id), [])
 
       await store.invoices.sign(paid.invoice_id, '0xaa', NOW_MS, 10)
@@ -225,7 +354,7 @@ for (const open of STORE_DRIVERS) {
         ['invoice.created', 'payment.settled', 'payment.settled', 'invoice.paid'].map((type) => [type, 'SETTLED', true, 'merchant']),
       )
       // A receiver that ignored the events without a signature has remembered their ids.
-      const seen = new Set(before.map(({ event_id }) => event_id))
+      const seen = new Set(unsigned.map(({ event_id }) => event_id))
       assert.ok(reported.every(({ event_id }) => !seen.has(event_id)))
       // What is noted again after a reorganisation is no further event.
       await store.invoices.withdraw(first, NOW_MS)
@@ -280,12 +409,10 @@ for (const open of STORE_DRIVERS) {
     test('a subscription is ready while something is due, unless it is paused; a delivery can be queued again with its id', async () => {
       const invoice = invoiceOf()
       const { subscription_id } = await subscribed({ owner: invoice.merchant })
-      const isReady = async (now_ms: number) =>
-        (await store.webhooks.ready(now_ms, 1_000)).some((one) => one.subscription_id === subscription_id)
-      assert.equal(await isReady(NOW_MS), false)
+      assert.equal(await isReady(subscription_id, NOW_MS), false)
       await store.invoices.keep(invoice, INVOICE_BOUNDS)
       await store.invoices.void(invoice.invoice_id, '0xbb', NOW_MS)
-      assert.equal(await isReady(NOW_MS), true)
+      assert.equal(await isReady(subscription_id, NOW_MS), true)
       const [first, second] = await store.webhooks.due(subscription_id, NOW_MS, 10)
       assert.ok(first !== undefined && second !== undefined)
       await store.webhooks.record(attemptOf(first))
@@ -299,14 +426,19 @@ for (const open of STORE_DRIVERS) {
       }
       await store.webhooks.record(attemptOf(second, retry))
       await store.webhooks.end_turn(subscription_id)
-      assert.deepEqual(await Promise.all([59, 60, 89, 90].map((later) => isReady(NOW_MS + later))), [false, false, false, true])
+      assert.deepEqual(await Promise.all([59, 60, 89, 90].map((later) => isReady(subscription_id, NOW_MS + later))), [
+        false,
+        false,
+        false,
+        true,
+      ])
       assert.deepEqual(
         (await store.webhooks.due(subscription_id, NOW_MS + 90, 10)).map(({ event_id }) => event_id),
         [second.event_id],
       )
       await store.webhooks.record(attemptOf(second, { state: 'dead', attempts: 12, status: 500, fault: 'status_500', failures: 2 }))
       await store.webhooks.end_turn(subscription_id)
-      assert.equal(await isReady(NOW_MS + 1_000_000), false)
+      assert.equal(await isReady(subscription_id, NOW_MS + 1_000_000), false)
       const dead = await store.webhooks.deliveries(subscription_id, { ...ALL, state: 'dead' })
       assert.deepEqual(
         dead.map(({ event_id }) => event_id),
@@ -324,7 +456,7 @@ for (const open of STORE_DRIVERS) {
         fault: 'status_500',
         attempted_ms: NOW_MS,
       })
-      assert.equal(await isReady(NOW_MS + 200), true)
+      assert.equal(await isReady(subscription_id, NOW_MS + 200), true)
     })
 
     test('a purge gives up what waited too long and forgets what ended', async () => {
@@ -336,11 +468,11 @@ for (const open of STORE_DRIVERS) {
       assert.ok(first !== undefined)
       await store.webhooks.record(attemptOf(first))
       const states = async () => (await store.webhooks.deliveries(subscription_id, ALL)).map(({ state }) => state)
-      await store.webhooks.purge({ pending_since_ms: NOW_MS, delivered_ms: NOW_MS, dead_ms: NOW_MS })
+      await store.webhooks.purge({ pending_since_ms: NOW_MS, delivered_ms: NOW_MS, dead_ms: NOW_MS, unverified_ms: 0 })
       assert.deepEqual(await states(), ['pending', 'delivered'])
-      await store.webhooks.purge({ pending_since_ms: NOW_MS + 1, delivered_ms: NOW_MS + 1, dead_ms: NOW_MS })
+      await store.webhooks.purge({ pending_since_ms: NOW_MS + 1, delivered_ms: NOW_MS + 1, dead_ms: NOW_MS, unverified_ms: 0 })
       assert.deepEqual(await states(), ['dead'])
-      await store.webhooks.purge({ pending_since_ms: NOW_MS, delivered_ms: NOW_MS, dead_ms: NOW_MS + 1 })
+      await store.webhooks.purge({ pending_since_ms: NOW_MS, delivered_ms: NOW_MS, dead_ms: NOW_MS + 1, unverified_ms: 0 })
       assert.deepEqual(await states(), [])
     })
 

@@ -58,7 +58,6 @@ for (const open of STORE_DRIVERS) {
         ASSAY_STORE: target,
         ASSAY_RECEIPT_KEY_FILE: join(data_dir, 'receipt.key'),
         ASSAY_SECRET_FILE: join(data_dir, 'secret'),
-        ASSAY_WEBHOOK_LOOPBACK: 'on',
         ASSAY_TRUSTED_PROXIES: '127.0.0.1',
         ASSAY_ADMIN_PORT: 'off',
       }

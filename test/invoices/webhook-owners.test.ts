@@ -42,7 +42,7 @@ for (const open of STORE_DRIVERS) {
       const [secret = '', receipt = '', log = ''] = keys.map((name) => join(data_dir, name))
       const files = { ASSAY_SECRET_FILE: secret, ASSAY_RECEIPT_KEY_FILE: receipt, ASSAY_LOG_KEY_FILE: log }
       const { target } = await driver.fresh()
-      world = await startWorld({ data_dir, settings: { ASSAY_STORE: target, ASSAY_WEBHOOK_LOOPBACK: 'on', ...files } })
+      world = await startWorld({ data_dir, settings: { ASSAY_STORE: target, ...files } })
     })
     after(async () => {
       await world.stop()

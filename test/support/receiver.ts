@@ -12,9 +12,11 @@ export interface Receiver {
   url: string
   /** Signing secret, set after the subscription; every request is verified with the official library. */
   secret: string
+  /** Challenges whose signature was right. */
+  challenges: Received[]
   /** Events that were answered with 204. */
   accepted: Received[]
-  /** Number of requests, also those that were not accepted. */
+  /** Number of requests, challenges included, also of those that were not accepted. */
   requests(): number
   stop(): Promise<void>
 }
@@ -22,8 +24,17 @@ export interface Receiver {
 /** How a receiver answers a request: 204, another status, or not at all. `attempt` counts from 1 for each event. */
 export type Behaviour = (event: Received, attempt: number) => number | 'reset' | 'hang'
 
-/** A receiver of webhooks on this machine. A request with a wrong signature is answered with 401. */
-export async function startReceiver(behave: Behaviour = () => 204): Promise<Receiver> {
+/** Answer to a challenge: status and body. */
+type ChallengeAnswer = (text: string, attempt: number) => { status?: number; location?: string; body: string }
+
+/**
+ * A receiver of webhooks on this machine, which returns the text of a challenge unless told otherwise. A request with a wrong signature is answered
+ * with 401.
+ */
+export async function startReceiver(
+  behave: Behaviour = () => 204,
+  answerChallenge: ChallengeAnswer = (text) => ({ body: text }),
+): Promise<Receiver> {
   const attempts = new Map<string, number>()
   let requests = 0
   const server = createServer((request, response) => {
@@ -37,6 +48,7 @@ export async function startReceiver(behave: Behaviour = () => 204): Promise<Rece
   const receiver: Receiver = {
     url: '',
     secret: '',
+    challenges: [],
     accepted: [],
     requests: () => requests,
     stop: () => {
@@ -47,6 +59,11 @@ export async function startReceiver(behave: Behaviour = () => 204): Promise<Rece
   function answer(body: string, headers: IncomingHttpHeaders, response: ServerResponse): void {
     const event = verified(receiver.secret, body, headers)
     if (event === null) return void response.writeHead(401).end()
+    if (event.type === 'webhook.challenge') {
+      receiver.challenges.push(event)
+      const { status = 200, location, body: text } = answerChallenge(String(event.data['challenge']), receiver.challenges.length)
+      return void response.writeHead(status, location === undefined ? {} : { location }).end(text)
+    }
     const attempt = (attempts.get(event.id) ?? 0) + 1
     attempts.set(event.id, attempt)
     const how = behave(event, attempt)

@@ -47,6 +47,7 @@ const CHECKED: Readonly<Record<string, readonly string[]>> = {
   // A lease that still runs would keep the store from being copied.
   'lease.until_ms': ['1', '2', '3'],
   'log_head.one': ['1'],
+  'webhook_subscription.state': ["'pending'", "'verified'", "'expired'"],
   'webhook_delivery.state': ["'pending'", "'delivered'", "'dead'"],
 }
 

@@ -214,6 +214,7 @@ const REFUSED: Record<string, number> = {
   'get /v1/datasets/{sha256}': 404,
   'post /v1/webhooks': 400,
   'get /v1/webhooks/{id}': 404,
+  'post /v1/webhooks/{id}/verify': 404,
   'get /v1/webhooks/{id}/deliveries': 404,
   'post /v1/webhooks/{id}/redeliver': 400,
   'post /v1/webhooks/{id}/delete': 404,

@@ -89,7 +89,7 @@ export const systemResolve = (host: string): Promise<LookupAddress[]> =>
     lookup(host, { all: true, verbatim: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
   })
 
-/** GET that cannot be steered (see `guardedOpen`), with a bounded body. Rejects when the server does not answer or the signal fires. */
+/** GET that cannot be steered (see `guardedAttempt`), with a bounded body. Rejects when the server does not answer or the signal fires. */
 export async function guardedGet(address: string, guard: Guard, signal: AbortSignal, bounds: GetBounds): Promise<GuardedResponse> {
   const response = await guardedOpen(address, guard, signal, bounds)
   if (response === null) return { kind: 'refused' }
@@ -97,32 +97,40 @@ export async function guardedGet(address: string, guard: Guard, signal: AbortSig
   return text === null ? { kind: 'too_long' } : { kind: 'answer', status: response.statusCode ?? 0, text }
 }
 
+/** The response with its body unread, or why there is none: the address may not be requested, or it led further than allowed. */
+export type GuardedAttempt = { response: IncomingMessage } | { refused: 'not_public' | 'redirect' }
+
+/** `guardedAttempt` without the reason: null if the address may not be requested, or led too far. */
+export async function guardedOpen(...request: Parameters<typeof guardedAttempt>): Promise<IncomingMessage | null> {
+  const attempt = await guardedAttempt(...request)
+  return 'response' in attempt ? attempt.response : null
+}
+
 /**
  * Request that cannot be steered (POST with a body, otherwise GET): https only, no credentials, no other port, a bounded number of redirects;
- * at each hop the host is resolved once, all its addresses must be public, and the connection goes to the address that was checked. Returns
- * the response with its body unread; null if it led to an address that may not be requested, or too far.
+ * at each hop the host is resolved once, all its addresses must be public, and the connection goes to the address that was checked.
  */
-export async function guardedOpen(
+export async function guardedAttempt(
   address: string,
   guard: Guard,
   signal: AbortSignal,
   { redirects, accept }: OpenBounds,
   headers: Readonly<Record<string, string>> = {},
   body: string | null = null,
-): Promise<IncomingMessage | null> {
+): Promise<GuardedAttempt> {
   let url = new URL(address)
   for (let hop = 0; hop <= redirects; hop++) {
     const target = await checked(url, guard, signal)
-    if (target === null) return null
+    if (target === null) return { refused: 'not_public' }
     const response = await send(url, target, signal, { ...headers, accept }, body)
     const status = response.statusCode ?? 0
     const location = response.headers.location
-    if (status < 300 || status > 399 || location === undefined) return response
+    if (status < 300 || status > 399 || location === undefined) return { response }
     response.destroy()
-    if (!URL.canParse(location, url)) return null
+    if (!URL.canParse(location, url)) break
     url = new URL(location, url)
   }
-  return null
+  return { refused: 'redirect' }
 }
 
 interface Target extends LookupAddress {

@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto'
 import type { WebhookMessage, WebhookSender, WebhookSent } from '../../ports/webhooks.ts'
 import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { readBoundedText } from '../../pure/read-bounded.ts'
-import { type Guard, guardedOpen } from './guarded-request.ts'
+import { type Guard, guardedAttempt } from './guarded-request.ts'
 import type { Resolve } from './outside-names.ts'
+import { readReceiverUrl } from './receiver-url.ts'
 
 interface SenderOptions {
   /** Receivers on this machine are allowed, over http and on any port: for a sandbox. */
@@ -18,26 +19,16 @@ const SECRET_PREFIX = 'whsec_'
 export function createWebhookSender({ loopback, resolve }: SenderOptions): WebhookSender {
   const exempt: Guard['exempt'] = { has: (pair) => loopback && LOOPBACK.test(pair) }
   return {
-    accepts(text) {
-      const url = URL.parse(text)
-      if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false
-      if (url.protocol === 'https:' && url.port === '') return true
-      return loopback && /^https?:$/.test(url.protocol)
-    },
+    accepts: (text) => readReceiverUrl(text, { loopback }),
     async send(message, signal): Promise<WebhookSent> {
       const ended = AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_RULES.send_ms)])
       try {
-        const response = await guardedOpen(
-          message.url,
-          { resolve, exempt, party: message.network },
-          ended,
-          WEBHOOK_RULES.response,
-          headersOf(message),
-          message.body,
-        )
-        if (response === null) return { kind: 'refused' }
+        const guard = { resolve, exempt, party: message.network }
+        const attempt = await guardedAttempt(message.url, guard, ended, WEBHOOK_RULES.response, headersOf(message), message.body)
+        if ('refused' in attempt) return { kind: attempt.refused }
+        const { response } = attempt
         const text = await readBoundedText(response, WEBHOOK_RULES.response.answer_bytes)
-        return text === null ? { kind: 'too_long' } : { kind: 'answered', status: response.statusCode ?? 0 }
+        return text === null ? { kind: 'too_long' } : { kind: 'answered', status: response.statusCode ?? 0, text }
       } catch {
         return { kind: ended.aborted ? 'timeout' : 'unreachable' }
       }

@@ -337,7 +337,7 @@ function* noteMerchantAct(invoice_id: string, type: 'invoice.created' | 'invoice
 function* noteSignature(invoice_id: string, now_ms: number): Work<void> {
   yield* note(invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor }, payments) => {
     const confirmed = payments.filter((payment) => payment.confirmed)
-    const largest = confirmed.toSorted((one, other) => Number(other.amount_minor - one.amount_minor)).slice(0, WEBHOOK_RULES.caught_up)
+    const largest = confirmed.toSorted((one, other) => (one.amount_minor < other.amount_minor ? 1 : -1)).slice(0, WEBHOOK_RULES.caught_up)
     const events: Noted[] = [{ type: 'invoice.created', cause: '', payment: null }]
     for (const payment of confirmed.filter((one) => largest.includes(one)))
       events.push({ type: 'payment.settled', cause: causeOf(payment), payment })

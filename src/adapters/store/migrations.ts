@@ -406,6 +406,28 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'payment-identifiers',
     text: () => `create unique index payment_identifier on payment (payer, identifier_hash) where identifier_hash is not null`,
   },
+  /**
+   * Challenges that receivers answer before their first event. Subscriptions of before count as verified. Their signatures were made up to ten minutes
+   * from their creation, so only a signature after that replaces the secret.
+   */
+  {
+    number: 30,
+    name: 'webhook-challenges',
+    text: (dialect) => `
+    alter table webhook_subscription add column state text not null default 'verified'
+      check (state in ('pending', 'verified', 'expired', 'refused'));
+    alter table webhook_subscription add column issued_s ${dialect.wide_integer} not null default 0;
+    alter table webhook_subscription add column rotation ${dialect.wide_integer} not null default 0;
+    alter table webhook_subscription add column challenges ${dialect.wide_integer} not null default 0;
+    alter table webhook_subscription add column challenged_ms ${dialect.wide_integer};
+    alter table webhook_subscription add column challenge_due_ms ${dialect.wide_integer};
+    alter table webhook_subscription add column challenge_until_ms ${dialect.wide_integer} not null default 0;
+    alter table webhook_subscription add column challenge_fault text;
+    update webhook_subscription set issued_s = created_ms / 1000 + 600;
+    create index webhook_by_challenge on webhook_subscription (challenge_due_ms) where challenge_due_ms is not null;
+    create index webhook_unverified on webhook_subscription (challenge_until_ms) where state in ('expired', 'refused');
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

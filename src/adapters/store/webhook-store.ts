@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import {
   DELIVERY_STATES,
+  SUBSCRIPTION_STATES,
   WEBHOOK_EVENTS,
   type AttemptRecord,
+  type ChallengeBegin,
+  type ChallengeResult,
   type DeliveryFilter,
   type NewWebhookSubscription,
   type SubscribeResult,
@@ -27,10 +30,18 @@ const subscription_content = columns({
   events: text_type,
   secret: text_type,
   created_ms: count,
+  issued_s: count,
 })
+const subscription_state = columns({ state: word_type(...SUBSCRIPTION_STATES) })
+const challenge_until = columns({ challenge_until_ms: count })
+const challenge_due = columns({ challenge_due_ms: nullable(count) })
+const challenge_fault = columns({ challenge_fault: nullable(text_type) })
+const challenge_count = columns({ challenges: count, challenged_ms: nullable(count) })
+const challenge = { ...subscription_state, ...challenge_count, ...challenge_due, ...challenge_until, ...challenge_fault }
+const rotation = columns({ rotation: count })
 const attempted = columns({ failures: count, paused_until_ms: count })
 const progress = { ...attempted, ...columns({ dropped: count }) }
-const subscription = { ...subscription_key, ...subscription_content, ...progress }
+const subscription = { ...subscription_key, ...subscription_content, ...challenge, ...rotation, ...progress }
 const { owner, network } = subscription_content
 const SUBSCRIPTION = matched(subscription_key)
 const now = parameter('now_ms', count)
@@ -54,12 +65,14 @@ const DELIVERY = matched(delivery_key)
 
 const SUBSCRIBE = statement(
   'webhook_subscribe',
-  sql`insert into webhook_subscription ${inserted({ ...subscription_key, ...subscription_content })}
+  sql`insert into webhook_subscription ${inserted(
+    { ...subscription_key, ...subscription_content, ...challenge_until },
+    { state: raw(`'pending'`), challenge_due_ms: subscription_content.created_ms },
+  )}
     on conflict (subscription_id) do nothing returning subscription_id`,
 )
 
 const SUBSCRIPTIONS = expression('subscriptions', count, 'count(*)')
-const COUNT_OWNER = statement('webhook_count_owner', sql`select ${SUBSCRIPTIONS} from webhook_subscription where ${matched({ owner })}`)
 const COUNT_NETWORK = statement(
   'webhook_count_network',
   sql`select ${SUBSCRIPTIONS} from webhook_subscription where ${matched({ network })}`,
@@ -81,7 +94,50 @@ const FORGET_DELIVERIES = statement('webhook_forget_deliveries', sql`delete from
 const OF_OWNER = statement(
   'webhook_of_owner',
   sql`select ${selected({ ...subscription_key, ...pick(subscription_content, 'events') })} from webhook_subscription
-    where ${matched({ owner })} order by subscription_id`,
+    where ${matched({ owner })} and state in ('pending', 'verified') order by subscription_id`,
+)
+
+/** Of an owner, also those that ended; a few, for each address one. */
+const ALL_OF_OWNER = statement(
+  'webhook_all_of_owner',
+  sql`select ${selected(subscription)} from webhook_subscription where ${matched({ owner })} order by subscription_id`,
+)
+
+const REPLACE = statement(
+  'webhook_replace',
+  sql`update webhook_subscription set ${assigned(pick(subscription_content, 'events', 'secret', 'issued_s'))}, rotation = rotation + 1,
+    failures = 0, paused_until_ms = 0 where ${SUBSCRIPTION} returning ${selected(subscription)}`,
+)
+/** A receiver that waits for its verification gets the time and the challenges of a new one. */
+const RESTART_CHALLENGES = statement(
+  'webhook_restart_challenges',
+  sql`update webhook_subscription set challenges = 0, challenge_due_ms = ${subscription_content.created_ms}, ${assigned(challenge_until)}
+    where ${SUBSCRIPTION} and state = 'pending'`,
+)
+
+const CHALLENGES_DUE = statement(
+  'webhook_challenges_due',
+  sql`select ${selected(subscription)} from webhook_subscription where challenge_due_ms <= ${now} and state = 'pending'
+    order by challenge_due_ms, subscription_id limit ${limit}`,
+)
+const BEGIN_CHALLENGE = statement(
+  'webhook_begin_challenge',
+  sql`update webhook_subscription set challenges = challenges + 1, challenged_ms = ${now}, challenge_due_ms = ${parameter('due_ms', count)}
+    where ${SUBSCRIPTION} and state = 'pending' and ${matched(pick(challenge_count, 'challenges'))} returning subscription_id`,
+)
+const GO_ON = statement(
+  'webhook_challenge_failed',
+  sql`update webhook_subscription set ${assigned(challenge_fault)} where ${SUBSCRIPTION} and state = 'pending' and ${matched(rotation)}`,
+)
+const END_CHALLENGE = statement(
+  'webhook_end_challenge',
+  sql`update webhook_subscription set ${assigned({ ...subscription_state, ...challenge_fault })}, challenge_due_ms = null
+    where ${SUBSCRIPTION} and state = 'pending' and ${matched(rotation)} returning subscription_id`,
+)
+const POSTPONE = statement(
+  'webhook_postpone_challenge',
+  sql`update webhook_subscription set challenge_due_ms = ${parameter('due_ms', count)}, ${assigned(challenge_fault)}
+    where ${SUBSCRIPTION} and state = 'pending'`,
 )
 
 const COUNT_QUEUED = statement(
@@ -107,7 +163,8 @@ const QUEUE = statement(
 
 const WAKE = statement(
   'webhook_wake',
-  sql`update webhook_subscription set next_ms = case when next_ms < ${now} then next_ms else ${now} end where ${SUBSCRIPTION}`,
+  sql`update webhook_subscription set next_ms = case when next_ms < ${now} then next_ms else ${now} end
+    where ${SUBSCRIPTION} and state = 'verified'`,
 )
 
 const LIST = statement(
@@ -129,7 +186,7 @@ const REDELIVER = statement(
 const READY = statement(
   'webhook_ready',
   sql`select ${selected(subscription)} from webhook_subscription
-    where next_ms <= ${now} and paused_until_ms <= ${now}
+    where next_ms <= ${now} and paused_until_ms <= ${now} and state = 'verified'
     order by case when failures = 0 then 0 else 1 end, next_ms, subscription_id limit ${limit}`,
 )
 
@@ -170,14 +227,39 @@ const PURGE = statement(
     limit ${limit}) returning number`,
 )
 
+/** Subscriptions that were not verified, so that their owners can read for a while why. */
+const PURGE_UNVERIFIED = statement(
+  'webhook_purge_unverified',
+  sql`delete from webhook_subscription where subscription_id in (
+    select subscription_id from webhook_subscription where state in ('expired', 'refused')
+      and challenge_until_ms < ${parameter('unverified_ms', count)} limit ${limit}) returning subscription_id`,
+)
+
 /** Subscriptions follow one another, so that no bound is exceeded. */
 const ALONE = `0x${'7'.repeat(40)}`
 
 export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
-  async subscribe(given: NewWebhookSubscription, bounds: WebhookBounds): Promise<SubscribeResult> {
+  async subscribe(given: NewWebhookSubscription, replaces: string | null, bounds: WebhookBounds): Promise<SubscribeResult> {
     const row = { ...given, events: given.events.join(',') }
     assertStorable(SUBSCRIBE, row)
-    return this.database.atomically(() => subscribe(row, bounds), { alone_with: ALONE })
+    return this.database.atomically(() => subscribe(row, replaces, bounds), { alone_with: ALONE })
+  }
+
+  async challenges_due(now_ms: number, most: number): Promise<WebhookSubscription[]> {
+    return (await this.database.readAll(CHALLENGES_DUE, { now_ms, limit: most })).map(subscriptionOf)
+  }
+
+  begin_challenge(challenged: ChallengeBegin): Promise<boolean> {
+    return this.database.execute(BEGIN_CHALLENGE, challenged)
+  }
+
+  async end_challenge({ fault, ...result }: ChallengeResult): Promise<void> {
+    const row = { ...result, challenge_fault: fault }
+    await this.database.atomically(() => endChallenge(row))
+  }
+
+  async postpone_challenge(subscription_id: string, due_ms: number, fault: string | null): Promise<void> {
+    await this.database.execute(POSTPONE, { subscription_id, due_ms, challenge_fault: fault })
   }
 
   async subscription(subscription_id: string): Promise<WebhookSubscription | null> {
@@ -187,9 +269,7 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
 
   unsubscribe(subscription_id: string): Promise<boolean> {
     return this.database.atomically(function* (): Work<boolean> {
-      const found = yield* execute(UNSUBSCRIBE, { subscription_id })
-      yield* execute(FORGET_DELIVERIES, { subscription_id })
-      return found
+      return yield* forget(subscription_id)
     })
   }
 
@@ -235,10 +315,11 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
     return { pending: pending?.deliveries ?? 0, dead: dead?.deliveries ?? 0 }
   }
 
-  async purge({ pending_since_ms, delivered_ms, dead_ms }: Parameters<WebhookStore['purge']>[0]): Promise<void> {
+  async purge({ pending_since_ms, delivered_ms, dead_ms, unverified_ms }: Parameters<WebhookStore['purge']>[0]): Promise<void> {
     await this.database.purge(GIVE_UP, { pending_since_ms })
     await this.database.purge(PURGE, { state: 'delivered', ended_before_ms: delivered_ms })
     await this.database.purge(PURGE, { state: 'dead', ended_before_ms: dead_ms })
+    await this.database.purge(PURGE_UNVERIFIED, { unverified_ms })
   }
 }
 
@@ -246,14 +327,58 @@ function subscriptionOf({ events, ...row }: ValuesOf<typeof subscription>): Webh
   return { ...row, events: WEBHOOK_EVENTS.filter((type) => events.split(',').includes(type)) }
 }
 
-type SubscriptionRow = ValuesOf<typeof subscription_key & typeof subscription_content>
+type SubscriptionRow = ValuesOf<typeof subscription_key & typeof subscription_content & typeof challenge_until>
 
-function* subscribe(row: SubscriptionRow, bounds: WebhookBounds): Work<SubscribeResult> {
-  if ((yield* readFirst(FIND, row)) !== undefined) return 'exists'
-  if ((yield* readOne(COUNT_OWNER, row)).subscriptions >= bounds.owner_subscriptions) return 'owner_full'
-  if ((yield* readOne(COUNT_NETWORK, row)).subscriptions >= bounds.network_subscriptions) return 'network_full'
-  if ((yield* readOne(COUNT_ALL, {})).subscriptions >= bounds.subscriptions) return 'full'
-  return (yield* execute(SUBSCRIBE, row)) ? 'created' : 'exists'
+function* subscribe(row: SubscriptionRow, replaces: string | null, bounds: WebhookBounds): Work<SubscribeResult> {
+  const of_owner = (yield* readAll(ALL_OF_OWNER, row)).map(subscriptionOf)
+  // Addresses of before the first challenges are stored as they were written.
+  const same = of_owner.filter(({ url }) => URL.parse(url)?.href === row.url)
+  const is_live = ({ state }: WebhookSubscription) => state === 'pending' || state === 'verified'
+  if (replaces !== null)
+    return yield* replace(
+      row,
+      same.find((one) => one.subscription_id === replaces && is_live(one)),
+    )
+  const known = same.find(is_live)
+  if (known !== undefined) return { kind: 'exists', subscription: known }
+  if (of_owner.filter(is_live).length >= bounds.owner_subscriptions) return { kind: 'owner_full' }
+  if ((yield* readOne(COUNT_NETWORK, row)).subscriptions >= bounds.network_subscriptions) return { kind: 'network_full' }
+  if ((yield* readOne(COUNT_ALL, {})).subscriptions >= bounds.subscriptions) return { kind: 'full' }
+  // What ended makes room: that of this address, and all of an owner whose receivers keep failing.
+  const ended = of_owner.filter((one) => !is_live(one))
+  for (const one of ended) if (same.includes(one) || ended.length > bounds.owner_subscriptions) yield* forget(one.subscription_id)
+  const created = yield* execute(SUBSCRIBE, row)
+  return { kind: created ? 'created' : 'exists', subscription: subscriptionOf(yield* readOne(FIND, row)) }
+}
+
+function* replace(row: SubscriptionRow, known: WebhookSubscription | undefined): Work<SubscribeResult> {
+  if (known === undefined) return { kind: 'unknown' }
+  // A signature that was used, or that is older than the one in use, gets no secret.
+  if (row.issued_s !== 0 && row.issued_s <= known.issued_s) return { kind: 'not_later', subscription: known }
+  const { subscription_id } = known
+  yield* execute(LOCK, { subscription_id })
+  const replaced = yield* readFirst(REPLACE, { ...row, subscription_id })
+  if (replaced === undefined) return { kind: 'unknown' }
+  yield* execute(RESTART_CHALLENGES, { ...row, subscription_id })
+  return { kind: 'replaced', subscription: subscriptionOf(yield* readOne(FIND, { subscription_id })) }
+}
+
+/** Deletes a subscription and its deliveries. */
+function* forget(subscription_id: string): Work<boolean> {
+  const found = yield* execute(UNSUBSCRIBE, { subscription_id })
+  yield* execute(FORGET_DELIVERIES, { subscription_id })
+  return found
+}
+
+/** Of a receiver that does not take part, nothing waits any longer. */
+function* endChallenge(
+  row: ValuesOf<typeof subscription_key & typeof subscription_state & typeof challenge_fault & typeof rotation>,
+): Work<void> {
+  const { subscription_id, state } = row
+  yield* execute(LOCK, { subscription_id })
+  if (state === 'pending') return void (yield* execute(GO_ON, row))
+  if (!(yield* execute(END_CHALLENGE, row))) return
+  yield* execute(state === 'verified' ? END_TURN : FORGET_DELIVERIES, { subscription_id })
 }
 
 /** True when a subscription of one of the owners asks for one of the types. */

@@ -21,7 +21,26 @@ export const WEBHOOK_RULES = {
   send_ms: 10_000,
   /** The response is read to its end so that the receiver is not cut off, and then discarded. */
   response: { redirects: 0, answer_bytes: 65_536, accept: '*/*' },
-  /** Interval of the job in ms. */
+  /** Challenges that a receiver answers before its first event. */
+  challenge: {
+    /** Waiting times in seconds after each challenge of a subscription; after the last one it waits for its expiry. */
+    retry_s: [5, 30, 300, 1_200, 1_800],
+    /** Maximum number of challenges, with those that its owner asks for, and least time in ms before an owner asks again. */
+    most: 12,
+    ask_ms: 5_000,
+    /** Time in ms after which a subscription without an answer expires, and for which it can be read afterwards. */
+    expires_ms: 3_600_000,
+    kept_ms: 86_400_000,
+    /** Maximum number of challenges: by subscribing network and day, by network and receiving host in an hour, by host in an hour. */
+    network_daily: 300,
+    network_host_hourly: 60,
+    host_hourly: 240,
+    /** Maximum number of requests per client and minute that ask for a challenge, in each process. */
+    asked_per_minute: 12,
+    /** Maximum number of challenges at a time. */
+    concurrent: 16,
+  },
+  /** Interval of the jobs in ms. */
   every_ms: 2_000,
   /** Maximum number of subscriptions that are served at a time, and share of them for receivers that failed or were slow. */
   concurrent: 32,

@@ -5,6 +5,7 @@ import {
   WEBHOOK_EVENTS,
   type DeliveryFilter,
   type NewWebhookSubscription,
+  type ReceiverUrl,
   type SubscribeResult,
   type WebhookDelivery,
   type WebhookEventType,
@@ -26,6 +27,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Gauge } from '../../ports/telemetry.ts'
 import type { Job } from '../jobs/jobs.ts'
 import { createRecentMap } from '../recent.ts'
+import { secretContext } from './secret-context.ts'
 
 export interface WebhookParts {
   store: WebhookStore
@@ -48,13 +50,15 @@ interface Asked {
   url: string
   /** Null: all types. */
   events: readonly WebhookEventType[] | null
+  /** Id of the subscription of this owner and address that gets new secret, events and token. */
+  replaces: string | null
   client: string
 }
 
+type AccountRequest = Asked & { by: 'account'; account: string; issued_at: number; signature: string | null }
+
 /** By an account that signs, for everything about it, or by the creator of an invoice, for that invoice. */
-export type SubscriptionRequest =
-  | (Asked & { by: 'account'; account: string; issued_at: number; signature: string | null })
-  | (Asked & { by: 'invoice'; invoice_id: string; invoice_token: string })
+export type SubscriptionRequest = AccountRequest | (Asked & { by: 'invoice'; invoice_id: string; invoice_token: string })
 
 export type WebhookEnd<Value> = { ok: true; value: Value } | { ok: false; problem: Problem }
 
@@ -67,6 +71,8 @@ interface Subscribed {
 export interface WebhookService {
   subscribe(request: SubscriptionRequest): Promise<WebhookEnd<Subscribed>>
   read(subscription_id: string, token: string | null): Promise<WebhookEnd<Record<string, unknown>>>
+  /** Has the next challenge sent now. */
+  verify(subscription_id: string, token: string | null): Promise<WebhookEnd<Record<string, unknown>>>
   deliveries(subscription_id: string, token: string | null, filter: DeliveryFilter): Promise<WebhookEnd<Record<string, unknown>>>
   redeliver(subscription_id: string, token: string | null, event_id: string): Promise<WebhookEnd<Record<string, unknown>>>
   unsubscribe(subscription_id: string, token: string | null): Promise<WebhookEnd<Record<string, unknown>>>
@@ -76,15 +82,11 @@ export interface WebhookService {
   invoiceToken(invoice_id: string): string
 }
 
-/** Context under which the secret of a subscription is sealed. */
-function secretContext(subscription_id: string): string {
-  return `webhook secret ${subscription_id}`
-}
-
 export function createWebhookService(parts: WebhookParts): WebhookService {
   const { store, derive } = parts
   const invoiceToken = (invoice_id: string) => `wht_${derive.hmac('webhook invoice', invoice_id)}`
-  const tokenOf = (subscription_id: string) => `wht_${derive.hmac('webhook subscription', subscription_id)}`
+  const tokenOf = ({ subscription_id, rotation }: Pick<WebhookSubscription, 'subscription_id' | 'rotation'>) =>
+    `wht_${derive.hmac('webhook subscription', rotation === 0 ? subscription_id : `${subscription_id}|${rotation}`)}`
   /** Compares hashes, so that the time of the comparison says nothing about the token. */
   const isToken = (given: string | null, expected: string) =>
     given !== null && parts.crypto.keccak256Hex(given) === parts.crypto.keccak256Hex(expected)
@@ -94,9 +96,9 @@ export function createWebhookService(parts: WebhookParts): WebhookService {
     token: string | null,
     act: (found: WebhookSubscription) => Promise<Value | null>,
   ): Promise<WebhookEnd<Value>> {
-    if (!isToken(token, tokenOf(subscription_id))) return { ok: false, problem: unknownSubscription() }
-    const found = await store.subscription(subscription_id)
-    const value = found === null ? null : await act(found)
+    const found = token === null ? null : await store.subscription(subscription_id)
+    if (found === null || !isToken(token, tokenOf(found))) return { ok: false, problem: unknownSubscription() }
+    const value = await act(found)
     return value === null ? { ok: false, problem: unknownSubscription() } : { ok: true, value }
   }
 
@@ -104,28 +106,27 @@ export function createWebhookService(parts: WebhookParts): WebhookService {
     invoiceToken,
     now_s: () => Math.floor(parts.clock.now_ms() / 1_000),
     async subscribe(request) {
-      if (!parts.sender.accepts(request.url)) return { ok: false, problem: unusableUrl(request.url) }
+      const receiver = parts.sender.accepts(request.url)
+      if (!receiver.ok) return { ok: false, problem: unusableUrl(request.url, receiver) }
       const owner = await ownerOf(parts, request, (invoice_id) =>
         isToken(request.by === 'invoice' ? request.invoice_token : null, invoiceToken(invoice_id)),
       )
       if (!owner.ok) return owner
-      const now_ms = parts.clock.now_ms()
-      const { subscription_id } = owner.value
       const secret = `whsec_${Buffer.from(parts.random().slice(2), 'hex').toString('base64')}`
-      const subscription: NewWebhookSubscription = {
-        ...owner.value,
-        network: parts.networkHash(Math.floor(now_ms / 86_400_000), request.client),
-        url: request.url,
-        events: request.events ?? WEBHOOK_EVENTS,
-        secret: parts.sealer.seal(secret, secretContext(subscription_id)),
-        created_ms: now_ms,
-      }
-      const result = await store.subscribe(subscription, WEBHOOK_RULES)
-      if (result !== 'created') return { ok: false, problem: notSubscribed(result) }
-      const view = subscriptionView({ ...subscription, failures: 0, paused_until_ms: 0, dropped: 0 })
-      return { ok: true, value: { subscription: view, secret, token: tokenOf(subscription_id) } }
+      const subscription = { ...owner.value, url: receiver.url, ...newSubscription(parts, request, secret, owner.value.subscription_id) }
+      const result = await store.subscribe(subscription, request.replaces, WEBHOOK_RULES)
+      if (result.kind !== 'created' && result.kind !== 'replaced') return { ok: false, problem: notSubscribed(parts, request, result) }
+      const made = result.subscription
+      return { ok: true, value: { subscription: subscriptionView(made), secret, token: tokenOf(made) } }
     },
     read: (subscription_id, token) => authorised(subscription_id, token, (found) => Promise.resolve(subscriptionView(found))),
+    verify: async (subscription_id, token) => {
+      const end = await authorised(subscription_id, token, (found) => Promise.resolve(found))
+      if (!end.ok) return end
+      const refused = await askChallenge(parts, end.value)
+      if (refused !== null) return { ok: false, problem: refused }
+      return authorised(subscription_id, token, (found) => Promise.resolve(subscriptionView(found)))
+    },
     deliveries: (subscription_id, token, filter) =>
       authorised(subscription_id, token, async () => {
         const found = await store.deliveries(subscription_id, filter)
@@ -145,7 +146,24 @@ export function createWebhookService(parts: WebhookParts): WebhookService {
   }
 }
 
-type Owner = Pick<WebhookSubscription, 'subscription_id' | 'owner'>
+function newSubscription(
+  { clock, sealer, networkHash }: WebhookParts,
+  { client, events, replaces }: SubscriptionRequest,
+  secret: string,
+  subscription_id: string,
+): Omit<NewWebhookSubscription, keyof Owner | 'url'> {
+  const now_ms = clock.now_ms()
+  return {
+    network: networkHash(Math.floor(now_ms / 86_400_000), client),
+    events: events ?? WEBHOOK_EVENTS,
+    // A subscription whose secret is replaced keeps its id.
+    secret: sealer.seal(secret, secretContext(replaces ?? subscription_id)),
+    created_ms: now_ms,
+    challenge_until_ms: now_ms + WEBHOOK_RULES.challenge.expires_ms,
+  }
+}
+
+type Owner = Pick<WebhookSubscription, 'subscription_id' | 'owner' | 'issued_s'>
 
 /** Account or invoice that the request has proved to act for. */
 async function ownerOf(
@@ -160,20 +178,26 @@ async function ownerOf(
     return { ok: false, problem: problem('WEBHOOK_NOT_AUTHORISED', detail) }
   }
   const subscription_id = `whs_${parts.derive.hmac('webhook id', parts.random()).slice(0, 32)}`
-  return { ok: true, value: { subscription_id, owner: invoice_id } }
+  return { ok: true, value: { subscription_id, owner: invoice_id, issued_s: 0 } }
 }
 
-async function signedOwner(parts: WebhookParts, request: Extract<SubscriptionRequest, { by: 'account' }>): Promise<WebhookEnd<Owner>> {
-  const { url, issued_at, signature, client } = request
-  const account = request.account.toLowerCase()
-  const terms: SubscriptionTerms = { service: parts.service(), account, url, events: request.events ?? [], issued_at }
+/** Terms that an account signs to subscribe, and how it signs them. */
+function signing(parts: WebhookParts, { account, url, events, issued_at }: AccountRequest) {
+  const terms: SubscriptionTerms = { service: parts.service(), account: account.toLowerCase(), url, events: events ?? [], issued_at }
   const sign = signRequest({
     kind: 'webhook-subscription',
     origin: terms.service,
-    signer: account,
+    signer: terms.account,
     signable: { method: 'eth_signTypedData_v4', typed_data: subscriptionTypedData(terms) },
     values: { issued_at: String(issued_at) },
   })
+  return { terms, sign }
+}
+
+async function signedOwner(parts: WebhookParts, request: AccountRequest): Promise<WebhookEnd<Owner>> {
+  const { issued_at, signature, client } = request
+  const { terms, sign } = signing(parts, request)
+  const { account } = terms
   const unsigned = (detail: string) => ({
     ok: false as const,
     problem: problem('WEBHOOK_NOT_AUTHORISED', detail, { extra: { sign } }),
@@ -196,20 +220,51 @@ async function signedOwner(parts: WebhookParts, request: Extract<SubscriptionReq
   }
   // From the digest, so that a signature subscribes once: a repeated request gets no secret.
   const subscription_id = `whs_${parts.derive.hmac('webhook id', toHex(digest)).slice(0, 32)}`
-  return { ok: true, value: { subscription_id, owner: account } }
+  return { ok: true, value: { subscription_id, owner: account, issued_s: issued_at } }
+}
+
+/** Has the next challenge sent now; the problem says why none will be. */
+async function askChallenge({ store, clock }: WebhookParts, subscription: WebhookSubscription): Promise<Problem | null> {
+  const { subscription_id, state, challenges, challenged_ms, challenge_fault } = subscription
+  if (state === 'verified') return null
+  if (state !== 'pending') {
+    const detail = `The subscription is ${state}: the last challenge ended with ${challenge_fault ?? 'no answer'}. Subscribe again.`
+    return problem('WEBHOOK_ENDED', detail)
+  }
+  const { most, ask_ms } = WEBHOOK_RULES.challenge
+  if (challenges >= most)
+    return problem('WEBHOOK_LIMIT', `The receiver got ${challenges} challenges, which is the maximum.`, { retry_after_s: 3_600 })
+  const now_ms = clock.now_ms()
+  if (challenged_ms === null || now_ms - challenged_ms >= ask_ms) await store.postpone_challenge(subscription_id, now_ms, challenge_fault)
+  return null
 }
 
 function subscriptionView(subscription: WebhookSubscription): Record<string, unknown> {
-  const { subscription_id, owner, url, events, failures, dropped, created_ms, paused_until_ms } = subscription
+  const { subscription_id, owner, url, events, state, failures, dropped, created_ms, paused_until_ms } = subscription
   return {
     subscription_id,
     owner,
     url,
     events,
+    state,
+    challenge: challengeView(subscription),
     failures,
     dropped,
     created_at: instant(created_ms),
     paused_until: paused_until_ms === 0 ? null : instant(paused_until_ms),
+  }
+}
+
+/** Null for a receiver that is verified. */
+function challengeView({ state, challenges, challenged_ms, challenge_due_ms, challenge_until_ms, challenge_fault }: WebhookSubscription) {
+  if (state === 'verified') return null
+  const next_ms = challenge_due_ms !== null && challenge_due_ms < challenge_until_ms ? challenge_due_ms : null
+  return {
+    attempts: challenges,
+    last_fault: challenge_fault,
+    last_attempt_at: challenged_ms === null ? null : instant(challenged_ms),
+    next_attempt_at: next_ms === null ? null : instant(next_ms),
+    expires_at: instant(challenge_until_ms),
   }
 }
 
@@ -237,10 +292,10 @@ function unknownSubscription(): Problem {
   return problem('WEBHOOK_NOT_FOUND', 'No subscription has this id and token. Send the token as "Authorization: Bearer wht_…".')
 }
 
-function unusableUrl(url: string): Problem {
-  const message = 'Must be an https address on port 443, such as https://example.com/hooks, without user, password or fragment.'
+function unusableUrl(url: string, { found, expected }: Extract<ReceiverUrl, { ok: false }>): Problem {
+  const message = `It ${found}; expected ${expected}.`
   const errors = [{ pointer: '/url', code: 'url', message }]
-  return problem('INPUT_SCHEMA_INVALID', `url is ${url.slice(0, 80)}; expected an https address on port 443.`, { errors })
+  return problem('INPUT_SCHEMA_INVALID', `url is ${JSON.stringify(url.slice(0, 80))}, which ${found}; expected ${expected}.`, { errors })
 }
 
 const FULL = {
@@ -249,14 +304,32 @@ const FULL = {
   full: `The service has ${WEBHOOK_RULES.subscriptions} subscriptions, which is the maximum.`,
 } as const
 
-function notSubscribed(result: Exclude<SubscribeResult, 'created'>): Problem {
-  if (result === 'exists') {
-    return problem(
-      'WEBHOOK_EXISTS',
-      'This signature has subscribed already, and the secret is shown once. Sign again with a new issued_at.',
-    )
+type NotSubscribed = Exclude<SubscribeResult, { kind: 'created' | 'replaced' }>
+
+function notSubscribed(parts: WebhookParts, request: SubscriptionRequest, result: NotSubscribed): Problem {
+  if (result.kind === 'unknown') {
+    const detail = `replaces is ${String(request.replaces)}; expected the id of the subscription of this owner and url.`
+    return problem('WEBHOOK_NOT_FOUND', detail)
   }
-  return problem('WEBHOOK_LIMIT', FULL[result], { retry_after_s: 3_600 })
+  if (!('subscription' in result)) return problem('WEBHOOK_LIMIT', FULL[result.kind], { retry_after_s: 3_600 })
+  const { subscription } = result
+  const { subscription_id, issued_s } = subscription
+  const reason =
+    result.kind === 'exists'
+      ? `Subscription ${subscription_id} of this owner has this url, and its secret was shown once.`
+      : `issued_at is ${request.by === 'account' ? request.issued_at : ''}; to replace the secret of ${subscription_id} it must be after ${issued_s}.`
+  const next = `To replace secret, events and token, send ${request.by === 'account' ? 'a later signature' : 'the request'} with replaces.`
+  const extra = { subscription: subscriptionView(subscription), ...replacement(parts, request, subscription) }
+  return problem('WEBHOOK_EXISTS', `${reason} ${next}`, { extra })
+}
+
+/** Returns the typed data with which an account replaces its subscription; nothing for the creator of an invoice. */
+function replacement(parts: WebhookParts, request: SubscriptionRequest, { subscription_id, issued_s }: WebhookSubscription) {
+  if (request.by !== 'account') return {}
+  const issued_at = Math.max(Math.floor(parts.clock.now_ms() / 1_000), issued_s + 1)
+  const { sign } = signing(parts, { ...request, issued_at })
+  const body = { ...(sign.submit.body as Record<string, unknown>), replaces: subscription_id }
+  return { sign: { ...sign, submit: { ...sign.submit, body } } }
 }
 
 interface DeliveryParts {
@@ -314,6 +387,7 @@ export function createWebhookDeliveries(parts: DeliveryParts): WebhookDeliveries
       pending_since_ms: now_ms - WEBHOOK_RULES.pending_ms,
       delivered_ms: now_ms - WEBHOOK_RULES.delivered_kept_ms,
       dead_ms: now_ms - WEBHOOK_RULES.dead_kept_ms,
+      unverified_ms: now_ms - WEBHOOK_RULES.challenge.kept_ms,
     })
 
   return {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DELIVERY_STATES, WEBHOOK_EVENTS } from '../../ports/webhooks.ts'
+import { DELIVERY_STATES, SUBSCRIPTION_STATES, WEBHOOK_EVENTS } from '../../ports/webhooks.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
 import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { problem } from '../../service/problems.ts'
@@ -11,6 +11,8 @@ const defineEndpoint = endpointsOf<WebhookService>()
 
 const BOUNDS: ReadBounds = { body_bytes: WEBHOOK_RULES.body_bytes, depth: 4, nodes: 50, unsafe_numbers: 'refuse' }
 const RATE: Rate = { code: 'WEBHOOK_RATE_LIMITED', per_minute: WEBHOOK_RULES.per_minute }
+/** Challenges are requests to servers of others. */
+const VERIFY_RATE: Rate = { code: 'WEBHOOK_RATE_LIMITED', per_minute: WEBHOOK_RULES.challenge.asked_per_minute }
 const PRIVATE = { 'cache-control': 'private, no-store' }
 
 const ID = { id: z.string().max(64).describe('Id of the subscription.') }
@@ -39,6 +41,11 @@ const REQUEST = named(
       .regex(/^[0-9]{1,15}$/)
       .optional()
       .describe('Time of the signature in seconds since 1970; the time now if absent.'),
+    replaces: z
+      .string()
+      .regex(/^whs_[0-9a-f]{32}$/)
+      .optional()
+      .describe('Id of the subscription of the same owner and url whose secret, events and token are replaced; its queue stays.'),
     signature: z
       .string()
       .regex(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/)
@@ -54,6 +61,22 @@ const SUBSCRIPTION = named(
     owner: z.string().describe('Account or invoice whose events are delivered.'),
     url: z.string().describe('Address that receives the events.'),
     events: z.array(z.string()).describe('Types of events.'),
+    state: z
+      .enum(SUBSCRIPTION_STATES)
+      .describe(
+        'pending: the receiver has not answered a challenge, and events wait; verified: events are delivered; expired: it did not answer in time; ' +
+          'refused: its name leads to an address that is not public.',
+      ),
+    challenge: z
+      .looseObject({
+        attempts: z.int().describe('Number of challenges that were sent.'),
+        last_fault: z.string().nullable().describe('Reason why the last one failed, such as wrong_answer or status_401.'),
+        last_attempt_at: z.string().nullable().describe('Time of the last one, RFC 3339.'),
+        next_attempt_at: z.string().nullable().describe('Time of the next one, RFC 3339; null if none follows unless asked for.'),
+        expires_at: z.string().describe('Time at which a pending subscription expires, RFC 3339.'),
+      })
+      .nullable()
+      .describe('Challenges so far; null once the receiver is verified.'),
     failures: z.int().describe('Number of consecutive failed attempts.'),
     paused_until: z.string().nullable().describe('No attempt before this time; null if the receiver is not paused.'),
     dropped: z.int().describe('Number of events that were not queued because too many waited.'),
@@ -97,7 +120,7 @@ const subscribe = defineEndpoint({
   description:
     'With invoice_id and invoice_token: events of that invoice, also of an unsigned one. With account: events of every invoice that the account signed, of ' +
     'its policies and disputes; send it without signature first, sign the typed data of its member sign and send it again. Events are signed and ' +
-    'delivered by Standard Webhooks, at least once.',
+    'delivered by Standard Webhooks, at least once, after the receiver has returned the text of a challenge.',
   rate: RATE,
   body: {
     schema: REQUEST,
@@ -105,7 +128,14 @@ const subscribe = defineEndpoint({
     example: { url: 'https://example.com/hooks', invoice_id: 'inv_000000000000', invoice_token: `wht_${'0'.repeat(64)}` },
   },
   answers: { 201: { description: 'The subscription with its secret and token.', json: SUBSCRIBED } },
-  problems: ['WEBHOOK_NOT_AUTHORISED', 'WEBHOOK_EXISTS', 'WEBHOOK_LIMIT', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+  problems: [
+    'WEBHOOK_NOT_AUTHORISED',
+    'WEBHOOK_NOT_FOUND',
+    'WEBHOOK_EXISTS',
+    'WEBHOOK_LIMIT',
+    'UPSTREAM_RPC_UNAVAILABLE',
+    'STORE_UNAVAILABLE',
+  ],
   async run({ body, caller }, service) {
     const request = requestOf(body, caller, service.now_s())
     if (request === null) {
@@ -118,8 +148,8 @@ const subscribe = defineEndpoint({
 })
 
 function requestOf(body: z.output<typeof REQUEST>, client: string, now_s: number): SubscriptionRequest | null {
-  const { url, events = null, invoice_id, invoice_token, account, issued_at = String(now_s), signature = null } = body
-  const asked = { url, events, client }
+  const { url, events = null, replaces = null, invoice_id, invoice_token, account, issued_at = String(now_s), signature = null } = body
+  const asked = { url, events, replaces, client }
   if (account !== undefined && invoice_id === undefined)
     return { ...asked, by: 'account', account, issued_at: Number(issued_at), signature }
   if (account !== undefined || invoice_id === undefined || invoice_token === undefined) return null
@@ -144,6 +174,23 @@ const read = defineEndpoint({
   answers: { 200: { description: 'The subscription.', json: SUBSCRIPTION } },
   problems: ['WEBHOOK_NOT_FOUND', 'STORE_UNAVAILABLE'],
   run: async ({ parts, headers }, service) => reply(await service.read(parts.id, bearer(headers))),
+})
+
+const verify = defineEndpoint({
+  id: 'verify-webhook',
+  method: 'post',
+  path: '/v1/webhooks/{id}/verify',
+  summary: 'Send the receiver of a pending subscription its next challenge now.',
+  description:
+    'The challenge is sent within seconds after the answer; read the subscription for its result. At most ' +
+    `${WEBHOOK_RULES.challenge.most} challenges in all. A body is not needed, and ignored.`,
+  parts: ID,
+  headers: BEARER,
+  rate: VERIFY_RATE,
+  raw_body: { media: 'application/json', bytes: 1_024 },
+  answers: { 200: { description: 'The subscription.', json: SUBSCRIPTION } },
+  problems: ['WEBHOOK_NOT_FOUND', 'WEBHOOK_ENDED', 'WEBHOOK_LIMIT', 'STORE_UNAVAILABLE'],
+  run: async ({ parts, headers }, service) => reply(await service.verify(parts.id, bearer(headers))),
 })
 
 const list = defineEndpoint({
@@ -200,5 +247,5 @@ const unsubscribe = defineEndpoint({
   run: async ({ parts, headers }, service) => reply(await service.unsubscribe(parts.id, bearer(headers))),
 })
 
-/** Endpoints of webhooks: subscribe, inspect, redeliver, delete. */
-export const WEBHOOK_ENDPOINTS = [subscribe, read, list, redeliver, unsubscribe]
+/** Endpoints of webhooks: subscribe, verify, inspect, redeliver, delete. */
+export const WEBHOOK_ENDPOINTS = [subscribe, read, verify, list, redeliver, unsubscribe]

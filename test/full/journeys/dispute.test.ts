@@ -10,7 +10,7 @@ import { follow, journey, paymentOf, type Json } from './stranger.ts'
 const INPUT = { iban: 'GB82 WEST 1234 5698 7654 32' }
 const CALL = '/v1/tools/iban-check/call'
 const FILE = '/v1/tools/dip-file-dispute/call'
-const SETTINGS = { ASSAY_FREE_DAILY: '20', ASSAY_WEBHOOK_LOOPBACK: 'on' }
+const SETTINGS = { ASSAY_FREE_DAILY: '20' }
 
 journey('a disputer files with evidence, reads the ruling, appeals to a rule and signs', SETTINGS, async (given) => {
   const key = await given.payer()

@@ -8,7 +8,7 @@ import { startReceiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { follow, journey, type Answer, type Json } from './stranger.ts'
 
-journey('a merchant subscribes, signs, is paid, voids and verifies each event', { ASSAY_WEBHOOK_LOOPBACK: 'on' }, async (given) => {
+journey('a merchant subscribes, signs, is paid, voids and verifies each event', {}, async (given) => {
   const key = generatePrivateKey()
   const { address } = privateKeyToAccount(key)
   const receiver = await startReceiver()

@@ -33,7 +33,7 @@ function statementOf({ iban, currency, value, reference }: ReturnType<typeof tra
 </Stmt></BkToCstmrStmt></Document>`
 }
 
-journey('a payer pays by bank, and the merchant confirms it by a statement', { ASSAY_WEBHOOK_LOOPBACK: 'on' }, async (given) => {
+journey('a payer pays by bank, and the merchant confirms it by a statement', {}, async (given) => {
   const key = generatePrivateKey()
   const { address } = privateKeyToAccount(key)
   const receiver = await startReceiver()

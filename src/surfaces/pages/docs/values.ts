@@ -213,6 +213,8 @@ const INVOICES: Values = {
   webhook_send_s: () => WEBHOOK_RULES.send_ms / 1_000,
   webhook_retries: () => WEBHOOK_RULES.retry_s.length,
   webhook_retry_h: () => Math.round(WEBHOOK_RULES.retry_s.reduce((sum, wait_s) => sum + wait_s, 0) / 3_600),
+  webhook_challenges: () => WEBHOOK_RULES.challenge.most,
+  webhook_challenge_min: () => WEBHOOK_RULES.challenge.expires_ms / 60_000,
   webhook_caught_up: () => WEBHOOK_RULES.caught_up,
   webhook_queued: () => WEBHOOK_RULES.queued,
 }

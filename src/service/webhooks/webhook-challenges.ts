@@ -1,0 +1,139 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Derivation, Sealer } from '../../ports/signer.ts'
+import type { Store } from '../../ports/store.ts'
+import type { WebhookSender, WebhookSent, WebhookStore, WebhookSubscription } from '../../ports/webhooks.ts'
+import type { Job } from '../jobs/jobs.ts'
+import { WEBHOOK_RULES } from '../limits.ts'
+import { takeEach } from '../payments/allowance.ts'
+import { secretContext } from './secret-context.ts'
+
+/**
+ * A receiver answers a challenge before its first event: a request as those of events, with a random text that its answer must return. So a client cannot
+ * have events sent to a server of others, and a subscription that cannot work says so before a payment depends on it.
+ */
+
+const { challenge: RULES } = WEBHOOK_RULES
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+interface ChallengeParts {
+  store: WebhookStore
+  budgets: Pick<Store, 'take' | 'give_back'>
+  sender: Pick<WebhookSender, 'send'>
+  sealer: Pick<Sealer, 'open'>
+  derive: Derivation
+  clock: Clock
+  log: Log
+  /** 32 bytes from the system's generator as 0x-prefixed hex. */
+  random(): string
+}
+
+export interface WebhookChallenger {
+  jobs: Job[]
+  /** Aborts the challenges under way. Each was counted, and the next one follows on schedule. */
+  stop(): Promise<void>
+}
+
+export function createWebhookChallenger(parts: ChallengeParts): WebhookChallenger {
+  const stopping = new AbortController()
+  const attempts = new Map<string, Promise<void>>()
+
+  function begin(subscription: WebhookSubscription): void {
+    const { subscription_id } = subscription
+    if (attempts.has(subscription_id) || attempts.size >= RULES.concurrent) return
+    const ended = challenge(parts, subscription, stopping.signal)
+      .catch((error: unknown) => parts.log.error({ error: String(error) }, 'a challenge of a webhook receiver failed'))
+      .finally(() => attempts.delete(subscription_id))
+    attempts.set(subscription_id, ended)
+  }
+
+  async function round(): Promise<void> {
+    const due = await parts.store.challenges_due(parts.clock.now_ms(), RULES.concurrent + attempts.size)
+    if (stopping.signal.aborted) return
+    for (const subscription of due) begin(subscription)
+  }
+
+  return {
+    jobs: [{ name: 'webhook-challenges', every_ms: WEBHOOK_RULES.every_ms, run: round }],
+    stop: async () => {
+      stopping.abort()
+      await Promise.all(attempts.values())
+    },
+  }
+}
+
+/** Sends one challenge and stores its result, or ends a subscription whose time is over. */
+async function challenge(parts: ChallengeParts, subscription: WebhookSubscription, stopping: AbortSignal): Promise<void> {
+  const { store, clock, sealer } = parts
+  const { subscription_id, rotation, challenges, challenge_until_ms, challenge_fault } = subscription
+  const now_ms = clock.now_ms()
+  if (now_ms >= challenge_until_ms) {
+    return store.end_challenge({ subscription_id, rotation, state: 'expired', fault: challenge_fault ?? 'not_challenged' })
+  }
+  const spent = await spentBudget(parts, subscription, now_ms)
+  if (spent !== null) {
+    const next_hour_ms = (Math.floor(now_ms / HOUR_MS) + 1) * HOUR_MS
+    return store.postpone_challenge(subscription_id, Math.min(next_hour_ms, challenge_until_ms), spent)
+  }
+  const wait_s = RULES.retry_s[challenges]
+  const due_ms = wait_s === undefined ? challenge_until_ms : Math.min(now_ms + wait_s * 1_000, challenge_until_ms)
+  if (!(await store.begin_challenge({ subscription_id, challenges, now_ms, due_ms }))) return
+  const secret = sealer.open(subscription.secret, secretContext(subscription_id))
+  const fault = secret === null ? 'secret_lost' : await faultOf(parts, subscription, secret, stopping)
+  if (stopping.aborted) return
+  const state = fault === null ? 'verified' : fault === 'not_public' ? 'refused' : 'pending'
+  return store.end_challenge({ subscription_id, rotation, state, fault })
+}
+
+/** Sends a challenge. Null when the receiver returned its text, otherwise the reason. */
+async function faultOf(
+  { sender, clock, random }: ChallengeParts,
+  { url, network, subscription_id }: WebhookSubscription,
+  secret: string,
+  stopping: AbortSignal,
+): Promise<string | null> {
+  const now_ms = clock.now_ms()
+  const text = random().slice(2)
+  const event_id = `chl_${random().slice(2, 42)}`
+  const data = { challenge: text, subscription_id }
+  const body = JSON.stringify({ type: 'webhook.challenge', timestamp: new Date(now_ms).toISOString(), data })
+  const message = { url, network, secret, event_id, timestamp_s: Math.floor(now_ms / 1_000), body }
+  return challengeFault(await sender.send(message, stopping), text)
+}
+
+/** The answer is the text alone, or JSON with it as `challenge`. A server that echoes its requests has not agreed to anything. */
+export function challengeFault(sent: WebhookSent, challenge_text: string): string | null {
+  if (sent.kind !== 'answered') return sent.kind
+  if (sent.status < 200 || sent.status > 299) return `status_${sent.status}`
+  const answer = sent.text.trim()
+  return answer === challenge_text || memberOf(answer) === challenge_text ? null : 'wrong_answer'
+}
+
+function memberOf(answer: string): unknown {
+  try {
+    const value: unknown = JSON.parse(answer)
+    return typeof value === 'object' && value !== null && 'challenge' in value ? value.challenge : null
+  } catch {
+    return null
+  }
+}
+
+/** Takes a challenge from the budgets of the network that subscribed and of the receiving host; names the one that is used up, null for none. */
+async function spentBudget(
+  { budgets, derive }: ChallengeParts,
+  { url, network }: WebhookSubscription,
+  now_ms: number,
+): Promise<string | null> {
+  const day = Math.floor(now_ms / DAY_MS)
+  const hour = Math.floor(now_ms / HOUR_MS) % 24
+  const { host } = new URL(url)
+  const hashed = (name: string) => derive.hmac('webhook challenge', `${day}|${name}`).slice(0, 32)
+  const { granted, grants } = await takeEach(budgets, [
+    { day, bucket: 'webhook-challenge-network', client: network, limit: RULES.network_daily },
+    { day, bucket: `webhook-challenge-share-${hour}`, client: hashed(`${network}|${host}`), limit: RULES.network_host_hourly },
+    { day, bucket: `webhook-challenge-host-${hour}`, client: hashed(host), limit: RULES.host_hourly },
+  ])
+  if (granted) return null
+  return grants.length === 3 ? 'host_budget' : 'network_budget'
+}
