@@ -235,10 +235,19 @@ async function listInvoices(invocation: Invocation): Promise<Exit> {
 const PAGES_MAX = 100
 const MORE = 'There are older invoices.'
 
-function listRow({ invoice_id, status, amount_usdc, client_name, created_at }: Members): string[] {
-  return [invoice_id, status, `${String(amount_usdc)} USDC`, String(created_at).slice(0, 10), client_name ?? ''].map((cell) =>
-    printable(String(cell)),
-  )
+function listRow({ invoice_id, status, amount_usdc, client_name, created_at, ...paid }: Members): string[] {
+  const cells = [invoice_id, status, `${String(amount_usdc)} USDC`, railText(paid), String(created_at).slice(0, 10), client_name ?? '']
+  return cells.map((cell) => printable(String(cell)))
+}
+
+/** How it was paid, and what is known of bank transfers. */
+function railText({ paid_by, bank_payment, bank_status }: Members): string {
+  if (paid_by === 'bank' && isObject(bank_payment)) {
+    const { amount, currency, reference, booked_on } = bank_payment
+    return [`by bank ${String(amount)} ${String(currency)}`, reference, booked_on].filter((part) => typeof part === 'string').join(' ')
+  }
+  if (paid_by === 'chain') return 'on chain'
+  return typeof bank_status === 'string' ? bank_status : ''
 }
 
 function merchantKey(invocation: Invocation): Signer {

@@ -19,8 +19,12 @@ export interface StoredInvoice {
   issue_signature: string | null
   void_signature: string | null
   voided_ms: number | null
-  /** When a bank transfer that pays it was confirmed, and the evidence (canonical JSON; the store never looks into it). */
+  /** When its merchant confirmed a bank transfer that pays it; null while it has not. */
   bank_paid_ms: number | null
+  /**
+   * Evidence of the transfer (canonical JSON; the store never looks into it). Without `bank_paid_ms`, a report that the creator of the invoice sent to
+   * an earlier release, which its merchant has not confirmed.
+   */
   bank_payment: string | null
   /** No transfer in time can still be expected: it no longer counts against the bounds on open invoices. */
   closed: boolean
@@ -64,9 +68,9 @@ export interface BankClosing {
 
 /**
  * `same`: this entry paid the invoice before. `paid`: another entry did. `entry_used`: the entry paid another invoice. `on_chain`: payments on the
- * chain reach the amount. `under_way`: a payment is on its way to the chain.
+ * chain reach the amount. `under_way`: a payment is on its way to the chain. `unsigned`: the merchant has not signed the invoice.
  */
-export type BankCloseResult = 'closed' | 'same' | 'paid' | 'entry_used' | 'on_chain' | 'under_way' | 'void' | 'gone'
+export type BankCloseResult = 'closed' | 'unsigned' | 'same' | 'paid' | 'entry_used' | 'on_chain' | 'under_way' | 'void' | 'gone'
 
 /**
  * Unsigned invoices never count against their merchant. Each creating network has a bound, all networks together have one, and those made by
@@ -108,6 +112,7 @@ export const STATEMENT_OUTCOMES = [
   'closed',
   'already_closed',
   'second_entry',
+  'not_signed',
   'under',
   'over',
   'other_currency',

@@ -18,7 +18,7 @@ const BOUNDS = { network_unsigned: 9, all_unsigned: 1_000, calls_unsigned: 1_000
 function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
   const plain = { invoice_id: `inv_${randomBytes(6).toString('hex')}`, merchant: address(), amount_minor: 5_000n, terms: '{}' }
   const times = { created_ms: NOW_MS, expires_s: NOW_S + 100, watch_until_s: NOW_S + 200 }
-  const origin = { content_hash: hash(), request_key: null, network: null, issue_signature: null, bank_reference: null }
+  const origin = { content_hash: hash(), request_key: null, network: null, issue_signature: '0x01', bank_reference: null }
   return { ...plain, ...times, ...origin, nonces: [hash()], deposit_address: address(), ...change }
 }
 
@@ -73,6 +73,37 @@ for (const open of STORE_DRIVERS) {
       assert.deepEqual(await store.invoices.find(paid.invoice_id), found)
     })
 
+    test('a bank transfer closes no invoice that its merchant has not signed', async () => {
+      const invoice = await kept({ issue_signature: null })
+      assert.equal(await store.invoices.close_by_bank(closing(invoice), NOW_MS), 'unsigned')
+      assert.equal((await store.invoices.find(invoice.invoice_id))?.bank_paid_ms, null)
+    })
+
+    test('invoices that a creator closed in an earlier release are open again, and keep the report', async () => {
+      const old = await driver.fresh()
+      await old.createSchema(27)
+      const merchant = address()
+      const insert = (id: string, by: string) =>
+        old.sql(
+          `insert into invoice (invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, updated_ms,
+             issue_signature, bank_paid_ms, bank_entry, bank_payment, closed)
+           values ('${id}', '${merchant}', '5000', '{}', ${NOW_MS}, ${NOW_S + 100}, ${NOW_S + 200}, '${hash()}', ${NOW_MS}, '0x01', ${NOW_MS},
+             'entry ${id}', '{"amount":"45.00","confirmed_by":"${by}"}', 1)`,
+        )
+      await insert('inv_creator', 'creator')
+      await insert('inv_merchant', 'merchant')
+      const upgraded = await openStore(old.target)
+      const [reopened, confirmed] = [await upgraded.invoices.find('inv_creator'), await upgraded.invoices.find('inv_merchant')]
+      assert.deepEqual(
+        [reopened?.bank_paid_ms, reopened?.closed, reopened?.bank_payment],
+        [null, false, '{"amount":"45.00","confirmed_by":"creator"}'],
+      )
+      assert.deepEqual([confirmed?.bank_paid_ms, confirmed?.closed], [NOW_MS, true])
+      const again = { invoice_id: 'inv_creator', merchant, bank_entry: 'entry inv_creator', bank_payment: '{"confirmed_by":"merchant"}' }
+      assert.equal(await upgraded.invoices.close_by_bank(again, NOW_MS + 5), 'closed')
+      await upgraded.close()
+    })
+
     test('what is void, paid on the chain or on its way there is not closed by a bank transfer', async () => {
       const [voided, part, paid, claimed] = [await kept(), await kept(), await kept(), await kept()]
       await store.invoices.void(voided.invoice_id, '0x01', NOW_MS)
@@ -110,7 +141,7 @@ for (const open of STORE_DRIVERS) {
       const merchant = address()
       const bank_reference = 'RF18539007547034'
       const [unsigned, signed, voided, other] = [
-        await kept({ merchant, bank_reference }),
+        await kept({ merchant, bank_reference, issue_signature: null }),
         await kept({ merchant, bank_reference, issue_signature: '0x0a' }),
         await kept({ merchant, bank_reference, issue_signature: '0x0b' }),
         await kept({ bank_reference, issue_signature: '0x0c' }),

@@ -8,7 +8,7 @@ import { documentReader } from '../../src/pure/documents/reconcile/reconcile-doc
 import { bankAmount } from '../../src/pure/invoices/bank-statements.ts'
 import { creditorReferencesIn, readCreditorReference, creditorReference } from '../../src/pure/invoices/links.ts'
 import { runs, SEED } from '../support/counts.ts'
-import { IBAN, statementOf, type Booking } from '../support/invoice-statements.ts'
+import { IBAN, statementOf, type Booking, today } from '../support/invoice-statements.ts'
 import { invoicesInMemory } from '../support/invoices-memory.ts'
 import { bankInvoices, BankRail, type RailResult } from '../../src/service/invoices/bank-rail.ts'
 import { specimen } from '../../src/service/invoices/invoice-service.ts'
@@ -16,13 +16,14 @@ import { specimen } from '../../src/service/invoices/invoice-service.ts'
 const ID = 'inv_0123456789abcdefghjkmnpqrs'
 const OTHER = 'inv_zzzzzzzzzzzzzzzzzzzzzzzzzz'
 const MERCHANT = `0x${'a'.repeat(40)}`
-const NOW_MS = 1_795_262_400_000
+const NOW_MS = Date.now()
 
 const invoiceOf = (invoice_id: string, amount_minor: bigint): StoredInvoice => ({
   ...specimen(84_532, `0x${'b'.repeat(40)}`),
   invoice_id,
   merchant: MERCHANT,
   amount_minor,
+  created_ms: NOW_MS,
   voided_ms: null,
   closed: false,
 })
@@ -132,7 +133,7 @@ test('the exact amount under a structured reference, or one in free text, is SET
     const [report] = found.invoices[0]?.reports ?? []
     assert.deepEqual(
       [report?.statement_id, report?.entry_reference, report?.booked_on, report?.amount_minor, report?.verdict],
-      ['S1', 'N7#1.1', '2026-11-20', 10_000n, 'SETTLED'],
+      ['S1', 'N7#1.1', today(), 10_000n, 'SETTLED'],
     )
   }
 })
@@ -222,4 +223,11 @@ test('a statement that came before changes nothing; a later one is judged with w
     ],
   )
   assert.equal(IBAN.length, 22)
+})
+
+test('an entry of another time than the life of the invoice is listed with its reason, and never a report on it', async () => {
+  for (const booked of ['2025-01-02', '2100-01-01']) {
+    const { invoices, unmatched, counts } = await ran([statementOf([{ amount: '100.00', reference: REF, booked }])])
+    assert.deepEqual([invoices, unmatched.map(({ reason }) => reason), counts.date_outside], [[], ['date_outside'], 1], booked)
+  }
 })

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { openDesk, parsed, type Desk } from '../cli/run-cli.ts'
 import { runs } from '../support/counts.ts'
-import { bookingText, IBAN, statementHead, statementOf, STATEMENT_TAIL, type Booking } from '../support/invoice-statements.ts'
+import { bookingText, IBAN, statementHead, statementOf, STATEMENT_TAIL, type Booking, today } from '../support/invoice-statements.ts'
 import { invoiceUrl, issue, send, type InvoiceShown } from '../support/invoicing.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 
@@ -63,7 +63,7 @@ test('reported, never claimed: printed first, kept with --apply, once', async ()
       report?.['currency'],
       report?.['verdict'],
     ],
-    ['S1', 'N1#1.1', '2026-11-20', '12.50', 'USD', 'SETTLED'],
+    ['S1', 'N1#1.1', today(), '12.50', 'USD', 'SETTLED'],
   )
   assert.match(String(report?.['reported_at']), /^20[0-9]{2}-.*Z$/)
 })

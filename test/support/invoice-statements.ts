@@ -11,7 +11,10 @@ export interface Booking {
   reversal?: boolean
   currency?: string
   name?: string
-  booked?: string
+  /** Booking date; a time if it has one. Null for none. */
+  booked?: string | null
+  /** Value date. */
+  value?: string
   /** Transactions inside one entry, instead of reference and text. */
   details?: { amount: string; reference: string }[]
 }
@@ -19,6 +22,15 @@ export interface Booking {
 const remittance = (lines: string[], reference?: string) =>
   `<RmtInf>${lines.map((line) => `<Ustrd>${line}</Ustrd>`).join('')}` +
   `${reference === undefined ? '' : `<Strd><CdtrRefInf><Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry></Tp><Ref>${reference}</Ref></CdtrRefInf></Strd>`}</RmtInf>`
+
+/** Invoices of tests are created now. */
+export const today = () => new Date().toISOString().slice(0, 10)
+
+function dateOf(name: string, text: string | null): string {
+  if (text === null) return ''
+  const kind = text.includes('T') ? 'DtTm' : 'Dt'
+  return `<${name}><${kind}>${text}</${kind}></${name}>`
+}
 
 function entry(booking: Booking): string {
   const {
@@ -30,7 +42,8 @@ function entry(booking: Booking): string {
     reversal,
     currency = 'USD',
     name,
-    booked = '2026-11-20',
+    booked = today(),
+    value,
   } = booking
   const details = booking.details?.map(
     (one) =>
@@ -38,7 +51,7 @@ function entry(booking: Booking): string {
   ) ?? [`<TxDtls>${remittance(text, reference)}</TxDtls>`]
   return (
     `<Ntry>${name === undefined ? '' : `<NtryRef>${name}</NtryRef>`}<Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>` +
-    `${reversal === undefined ? '' : `<RvslInd>${reversal}</RvslInd>`}<Sts><Cd>${status}</Cd></Sts><BookgDt><Dt>${booked}</Dt></BookgDt>` +
+    `${reversal === undefined ? '' : `<RvslInd>${reversal}</RvslInd>`}<Sts><Cd>${status}</Cd></Sts>${dateOf('BookgDt', booked)}${dateOf('ValDt', value ?? null)}` +
     `<NtryDtls>${details.join('')}</NtryDtls></Ntry>`
   )
 }

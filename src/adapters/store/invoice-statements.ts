@@ -85,7 +85,7 @@ const limit = parameter('limit', count)
 /** Until the end of the work no other process claims for the invoice, or voids it. */
 export const LOCK_INVOICE = statement(
   'lock_invoice',
-  sql`select ${selected(pick(invoice, 'amount_minor', 'voided_ms', 'bank_paid_ms'))} from invoice where ${INVOICE_KEY}`,
+  sql`select ${selected(pick(invoice, 'amount_minor', 'issue_signature', 'voided_ms', 'bank_paid_ms'))} from invoice where ${INVOICE_KEY}`,
   'for update',
 )
 
@@ -131,7 +131,7 @@ export const OF_CALLS = pool('calls', raw('network is null'))
 /** Deletes an invoice without payment, claim or evidence. The caller has locked its row. */
 export const EVICT = statement(
   'invoice_evict',
-  sql`delete from invoice where number = ${invoice_number.number} and marks = '' and void_signature is null and bank_paid_ms is null
+  sql`delete from invoice where number = ${invoice_number.number} and marks = '' and void_signature is null and bank_payment is null
       and not exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id)
       and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = invoice.invoice_id and p.final = 0)
       and not exists (select 1 from invoice_bank_report r where r.invoice_id = invoice.invoice_id)
@@ -289,7 +289,8 @@ export const CLOSE_BY_BANK = statement(
   'invoice_close_by_bank',
   sql`update invoice set ${assigned(pick(invoice, 'bank_payment'))}, bank_entry = ${bank_entry}, bank_paid_ms = ${now}, updated_ms = ${now},
       closed = 1
-    where ${INVOICE_KEY} and voided_ms is null and bank_paid_ms is null and not exists (${ON_ITS_WAY})
+    where ${INVOICE_KEY} and voided_ms is null and bank_paid_ms is null and issue_signature is not null
+      and not exists (${ON_ITS_WAY})
     returning invoice_id`,
 )
 

@@ -248,6 +248,7 @@ function* closeByBank(closing: BankClosing, now_ms: number): Work<BankCloseResul
   const { invoice_id, bank_entry } = closing
   const locked = yield* readFirst(sql.LOCK_INVOICE, { invoice_id })
   if (locked === undefined) return 'gone'
+  if (locked.issue_signature === null) return 'unsigned'
   const used = yield* readFirst(sql.READ_BY_BANK_ENTRY, { bank_entry })
   if (locked.bank_paid_ms !== null) return used?.invoice_id === invoice_id ? 'same' : 'paid'
   if (locked.voided_ms !== null) return 'void'

@@ -428,6 +428,18 @@ export const MIGRATIONS: readonly Migration[] = [
     create index webhook_unverified on webhook_subscription (challenge_until_ms) where state in ('expired', 'refused');
   `,
   },
+  /**
+   * Only a merchant confirms a bank transfer. Invoices that a creator closed with a statement are open again; the text of the report stays in
+   * `bank_payment`.
+   */
+  {
+    number: 31,
+    name: 'invoice-bank-creators',
+    text: () => `
+    update invoice set bank_paid_ms = null, bank_entry = null, closed = 0
+      where bank_paid_ms is not null and bank_payment like '%"confirmed_by":"creator"%'
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -1,11 +1,12 @@
 import { unprintable } from './printable.ts'
 import { usdcDecimal, usdcOn } from '../payments/usdc.ts'
-import { bankAmount, bankText, type ShownReport } from './bank-statements.ts'
+import { bankOf, type BankParts, bankStatus, reportedOf } from './record-bank.ts'
 import { FEE_POLICY, feeOf, invoiceNonces, merchantKind, merchantTypedData, type InvoiceTerms } from './terms.ts'
 import { releaseText } from '../credits/credits.ts'
 import { type SignRequest, signRequest } from '../signing/sign-request.ts'
-import { bankReference, creditorReference, epcPayload, plainIban, tokenTransferUri, type BankAccount, type BankTerms } from './links.ts'
+import { tokenTransferUri } from './links.ts'
 import type { SeenPayment, Standing } from './standing.ts'
+import { instant } from './instant.ts'
 import { tokenText } from '../chain/token-amount.ts'
 import { networkOf } from '../networks.ts'
 
@@ -14,26 +15,6 @@ interface ShownPayment extends SeenPayment {
   final: boolean
   matched_by: string
   nonce: string | null
-}
-
-/** Evidence of a bank transfer that paid an invoice, from a statement that the merchant sent. The document itself is not stored. */
-export interface BankPayment {
-  /** Decimal text in the currency. */
-  amount: string
-  currency: string
-  iban: string
-  reference: string
-  /** YYYY-MM-DD; null where the bank does not say. */
-  booked_on: string | null
-  statement_id: string | null
-  /** The bank's reference of the entry. */
-  entry_reference: string | null
-  /** SHA-256 of the document as sent; 0x-prefixed. */
-  document_sha256: string
-  /** `merchant`: its signature over the document. `creator`: the token of the creation. */
-  confirmed_by: 'merchant' | 'creator'
-  /** RFC 3339. */
-  confirmed_at: string
 }
 
 /** Another asset that came, as the record shows it. */
@@ -59,24 +40,17 @@ export interface ShownDeposit {
   forwards: readonly { transaction: string; amount_minor: bigint; block_number: number; block_time_s: number }[]
 }
 
-export interface RecordParts {
+export interface RecordParts extends BankParts {
   /** Null where the chain has no factory of deposit addresses. */
   deposit: ShownDeposit | null
-  bank_reports: readonly ShownReport[]
   other_assets: readonly ShownAsset[]
-  terms: InvoiceTerms
-  standing: Standing
   payments: readonly ShownPayment[]
-  merchant_signed: boolean
   voided_s: number | null
   updated_s: number
   /** Public origin, without a final slash. */
   site_url: string
   /** Origin of a block explorer; null where there is none. */
   explorer_url: string | null
-  /** The account of this very merchant in the settings; null where none is configured. */
-  bank: BankAccount | null
-  bank_payment: BankPayment | null
   /** True when the last look at the chain is older than `INVOICE_RULES.stale_ms`. */
   stale: boolean
   /** Less is not carried to the chain here; null where nothing is. */
@@ -131,7 +105,7 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
   }
 }
 
-type SummaryParts = Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'bank_payment' | 'site_url' | 'explorer_url'>
+type SummaryParts = Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'bank_payment' | 'creator_report' | 'site_url' | 'explorer_url'>
 
 /** Rail on which the invoice was paid; null while it is not. */
 function paidBy({ standing, bank_payment }: Pick<RecordParts, 'standing' | 'bank_payment'>): 'chain' | 'bank' | null {
@@ -165,6 +139,7 @@ export function invoiceSummary(parts: SummaryParts) {
     settled_at: settled_s === null ? null : instant(settled_s),
     paid_by: paidBy(parts),
     bank_payment: parts.bank_payment,
+    bank_status: bankStatus(parts),
     tx_hash: settled?.transaction ?? null,
     transaction_url: transactionUrl(parts, settled?.transaction ?? null),
     payer: payments.find(({ transaction }) => transaction === settled?.transaction)?.payer ?? null,
@@ -305,10 +280,6 @@ function twins(name: string, time_s: number | null): Record<string, number | str
   return { [`${name}_at`]: time_s === null ? null : instant(time_s), [`${name}_s`]: time_s }
 }
 
-export function instant(time_s: number): string {
-  return new Date(time_s * 1_000).toISOString().replace('.000Z', 'Z')
-}
-
 function paymentShown({ transaction, amount_minor, block_time_s, nonce, ...rest }: ShownPayment) {
   const method = nonce === null ? 'transfer' : 'eip3009'
   return { tx_hash: transaction, ...rest, amount_minor: String(amount_minor), block_time: instant(block_time_s), method, nonce }
@@ -370,87 +341,6 @@ function termsOf({ terms, max_timeout_s }: RecordParts, amount_minor: bigint) {
     maxTimeoutSeconds: max_timeout_s,
     extra: { name, version },
   }
-}
-
-/** Details of the invoice itself come first; the account of the settings is that of the operator's own invoices. */
-function bankOf(parts: RecordParts) {
-  const { bank, terms } = parts
-  if (terms.bank !== null) return ownBank(parts, terms.bank)
-  if (bank === null) return { bank_coordinates: null, bank_reason: 'No bank account of this merchant is configured here.' }
-  const reference = creditorReference(terms.invoice_id)
-  const { account_name, bic, bank_name, country, currency } = bank
-  const asked = bankAmount(BigInt(terms.amount_minor), currency)
-  return {
-    bank_coordinates: {
-      account_name,
-      iban: plainIban(bank.iban),
-      bic,
-      bank_name,
-      country,
-      currency,
-      reference,
-      amount: asked === null ? null : bankText(asked, currency),
-      epc_payload: epcPayload(bank, reference),
-      source: 'operator' as const,
-      signed: false,
-    },
-    bank_reason:
-      'A bank transfer is never confirmed here: it does not change the status. The code holds no amount, since no rate is promised.',
-  }
-}
-
-const BANK_SIGNED = 'The merchant’s own key signed these bank details.'
-const BANK_UNSIGNED =
-  'The merchant has not signed these bank details, so anyone could have written them: compare the IBAN with one that you have from the merchant.'
-const BANK_CONFIRMED = 'A transfer counts as paid when the merchant confirms it with a bank statement. Pay once: by bank or on the chain.'
-const BANK_CLOSED = 'No bank transfer is due: the invoice is paid, void or expired, or a payment was seen on the chain.'
-
-/** Bank details that the creator of the invoice gave. They are offered while nothing else was paid. */
-function ownBank({ terms, standing, merchant_signed }: RecordParts, bank: BankTerms) {
-  if (standing.status !== 'ISSUED') return { bank_coordinates: null, bank_reason: BANK_CLOSED }
-  const { name: account_name, iban, bic, currency, amount } = bank
-  const reference = bankReference(bank, terms.invoice_id)
-  return {
-    bank_coordinates: {
-      account_name,
-      iban,
-      bic,
-      bank_name: null,
-      country: iban.slice(0, 2),
-      currency,
-      reference,
-      amount,
-      epc_payload: epcPayload({ account_name, iban, bic, currency }, reference, amount),
-      source: 'invoice' as const,
-      signed: merchant_signed,
-    },
-    bank_reason: `${merchant_signed ? BANK_SIGNED : BANK_UNSIGNED} ${BANK_CONFIRMED}`,
-  }
-}
-
-/** Totals reported by the operator's bank; separate from the amounts on the chain. */
-function reportedOf({ bank_reports }: RecordParts) {
-  const last = bank_reports.reduce<ShownReport | null>(
-    (found, one) => (found === null || one.reported_ms >= found.reported_ms ? one : found),
-    null,
-  )
-  return {
-    bank_status: last === null ? null : `reported by bank statement: ${last.verdict}`,
-    bank_reports: bank_reports.map(({ statement_id, entry_reference, booked_on, verdict, reported_ms, ...booking }) => ({
-      statement_id,
-      entry_reference,
-      booked_at: booked_on,
-      amount: signedText(booking),
-      currency: booking.currency,
-      verdict,
-      reported_at: instant(Math.floor(reported_ms / 1_000)),
-    })),
-  }
-}
-
-/** Money that left the account again has a minus before it. */
-function signedText({ direction, amount_minor, currency }: Pick<ShownReport, 'direction' | 'amount_minor' | 'currency'>): string {
-  return bankText(direction === 'CRDT' ? amount_minor : -amount_minor, currency)
 }
 
 function assetShown({ transaction, amount, block_time_s, ...rest }: ShownAsset) {

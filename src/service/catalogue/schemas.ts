@@ -262,7 +262,7 @@ export const INVOICE_BANK = z
   })
   .describe(
     'Bank. Account of the merchant, for payers who pay by bank: amount and account never change, and are part of what the merchant signs. The merchant ' +
-      'confirms the transfer with a bank statement.',
+      'signs the invoice, then confirms the transfer with a bank statement.',
   )
 
 /** Shop and due date of an invoice. */

@@ -11,7 +11,8 @@ import { CREDIT_RULES, limits } from '../limits.ts'
 import { PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
 import type { ContractSignatures } from '../invoices/contract-signature.ts'
 import type { SignRequest } from '../../pure/signing/sign-request.ts'
-import { notFound, type InvoiceService } from '../invoices/invoice-service.ts'
+import type { InvoiceService } from '../invoices/invoice-service.ts'
+import { notFound } from '../invoices/merchant-signature.ts'
 import type { InvoiceView } from '../invoices/invoice-view.ts'
 
 /** Purchase of credits by card. A notice that could not be stored is answered with an error, so that Stripe sends it again. */

@@ -16,11 +16,6 @@ import {
   type InvoiceTerms,
   FEE_POLICY,
   FEE_POLICY_HASH,
-  merchantKind,
-  merchantSigned,
-  merchantTypedData,
-  type MerchantSigning,
-  type SignedTerms,
 } from '../../pure/invoices/terms.ts'
 import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
 import { bankReference, type BankAccount } from '../../pure/invoices/links.ts'
@@ -28,15 +23,14 @@ import { PILOT_CALLS, PILOT_MINOR, invoiceRecord, transferWay, type ShownDeposit
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
-import type { ContractSignatures } from './contract-signature.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
-import { type InvoiceView, readBankPayment, relayMinimum, standingNow } from './invoice-view.ts'
+import { type InvoiceView, readBankPayment, readCreatorReport, relayMinimum, standingNow } from './invoice-view.ts'
 import { isChainFault } from '../chain-fault.ts'
+import { checkMerchantSignature, notFound, type SignatureParts } from './merchant-signature.ts'
 import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
 import type { InvoiceWatch } from './watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
-import { signRequest } from '../../pure/signing/sign-request.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 
 interface ViewParts {
@@ -157,36 +151,6 @@ async function look(parts: InvoiceDeskParts, invoice: StoredInvoice | null): Pro
   return current ? view : { ...view, record: { ...view.record, stale: true } }
 }
 
-/**
- * Returns the signature when the merchant made it: an account by its key, a contract wallet by its answer on the chain (ERC-1271). The problem
- * carries the typed data to sign. `client` is the address of the sender.
- */
-async function checkMerchantSignature(
-  { crypto, contracts, site_url }: CreateParts,
-  act: MerchantSigning,
-  terms: SignedTerms,
-  signature: string | null,
-  client: string,
-): Promise<{ ok: true; signature: string } | { ok: false; problem: Problem }> {
-  if (signature !== null && merchantSigned(act, terms, signature, crypto)) return { ok: true, signature }
-  const detail =
-    signature === null
-      ? 'Sign `sign.typed_data` with the wallet of the merchant and send the signature.'
-      : 'The signature is not one of the merchant over this invoice. Sign `sign.typed_data` with the wallet of the merchant.'
-  const sign = signRequest({
-    kind: merchantKind(act, terms),
-    origin: site_url(),
-    signer: terms.merchant,
-    signable: { method: 'eth_signTypedData_v4', typed_data: merchantTypedData(act, terms, crypto) },
-    values: act === 'create' ? { request: terms.invoice_id } : { id: terms.invoice_id },
-  })
-  const wrong = problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } })
-  if (signature === null || contracts === null) return { ok: false, problem: wrong }
-  const digest = merchantDigest(act, terms, crypto)
-  const refusal = await contracts.refusal({ wallet: terms.merchant, digest, signature, client, wrong, rate_code: 'INVOICE_RATE_LIMITED' })
-  return refusal === null ? { ok: true, signature } : { ok: false, problem: refusal }
-}
-
 async function merchantAct(
   parts: InvoiceDeskParts,
   invoice: StoredInvoice | null,
@@ -233,17 +197,9 @@ async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<{
   return { ok: true, view: await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice) }
 }
 
-export function notFound(): Problem {
-  return problem('INVOICE_NOT_FOUND', 'No invoice has this id.')
-}
-
-interface CreateParts {
-  site_url(): string
+interface CreateParts extends SignatureParts {
   store: InvoiceStore
   clock: Clock
-  crypto: ReceiptCrypto
-  /** Asks merchants that are contracts; null where there is no chain to ask. */
-  contracts: ContractSignatures | null
   derive: Derivation
   /** 32 bytes from the system's generator as 0x-prefixed hex. */
   random(): string
@@ -405,6 +361,7 @@ async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<In
     explorer_url: parts.explorer_url,
     bank: parts.bankOf(merchant),
     bank_payment: readBankPayment(invoice),
+    creator_report: readCreatorReport(invoice),
     // The specimen is not watched, and it cannot be paid.
     stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
     carried_from_minor: relayMinimum(parts),

@@ -1,5 +1,6 @@
 import type { InvoicePayment, StoredInvoice } from '../../ports/invoices.ts'
-import type { BankPayment, TransferWay } from '../../pure/invoices/record.ts'
+import type { BankPayment } from '../../pure/invoices/record-bank.ts'
+import type { TransferWay } from '../../pure/invoices/record.ts'
 import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices/standing.ts'
 import type { InvoiceTerms } from '../../pure/invoices/terms.ts'
 import { INVOICE_RULES } from '../limits.ts'
@@ -15,9 +16,18 @@ export interface InvoiceView {
   record: Record<string, unknown>
 }
 
-/** Evidence of the bank transfer that paid the invoice; null if none did. */
-export function readBankPayment({ bank_payment }: Pick<StoredInvoice, 'bank_payment'>): BankPayment | null {
-  return bank_payment === null ? null : (JSON.parse(bank_payment) as BankPayment)
+type BankColumns = Pick<StoredInvoice, 'bank_paid_ms' | 'bank_payment'>
+
+/** Evidence of the bank transfer that the merchant confirmed with its signature; null if there is none. */
+export function readBankPayment({ bank_paid_ms, bank_payment }: BankColumns): BankPayment | null {
+  const read = bank_payment === null ? null : (JSON.parse(bank_payment) as BankPayment)
+  return bank_paid_ms !== null && read?.confirmed_by === 'merchant' ? read : null
+}
+
+/** Transfer that the creator of the invoice reported in an earlier release, and that the merchant has not confirmed; null if there is none. */
+export function readCreatorReport({ bank_payment }: BankColumns): BankPayment | null {
+  const read = bank_payment === null ? null : (JSON.parse(bank_payment) as BankPayment)
+  return read?.confirmed_by === 'creator' ? read : null
 }
 
 /** The least that is carried to the chain here; null where nothing is. */
@@ -26,9 +36,9 @@ export function relayMinimum({ carries }: { carries: boolean }): bigint | null {
 }
 
 export function standingNow(invoice: StoredInvoice, payments: readonly InvoicePayment[], now_s: number): Standing {
-  const { amount_minor, expires_s, voided_ms, bank_paid_ms, marks } = invoice
+  const { amount_minor, expires_s, voided_ms, marks } = invoice
   const known = marks.split(',').filter((mark): mark is InvoiceMark => mark in MARKS)
-  const asked = { amount_minor, expires_s, voided: voided_ms !== null, bank_paid: bank_paid_ms !== null, marks: known }
+  const asked = { amount_minor, expires_s, voided: voided_ms !== null, bank_paid: readBankPayment(invoice) !== null, marks: known }
   return standingOf(asked, payments, now_s)
 }
 

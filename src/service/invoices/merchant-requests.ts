@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { InvoicePayment, InvoiceStore, StoredInvoice } from '../../ports/invoices.ts'
 import type { Derivation } from '../../ports/signer.ts'
-import { bankReference } from '../../pure/invoices/links.ts'
 import type { ReadFinding } from '../../pure/documents/reconcile/records.ts'
-import { instant, invoiceSummary } from '../../pure/invoices/record.ts'
+import { instant } from '../../pure/invoices/instant.ts'
+import { invoiceSummary } from '../../pure/invoices/record.ts'
 import {
   documentSha256,
   INVOICE_ID,
@@ -20,9 +20,9 @@ import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
 import { INVOICE_RULES, RAIL_LIMITS } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
-import type { StatementUpload } from './bank-rail.ts'
 import type { ContractSignatures } from './contract-signature.ts'
-import { type InvoiceView, readBankPayment, standingNow } from './invoice-view.ts'
+import { readBankPayment, readCreatorReport, standingNow } from './invoice-view.ts'
+import { merchantSignRequest, notFound } from './merchant-signature.ts'
 
 /** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. */
 
@@ -59,15 +59,12 @@ export interface MerchantRequests {
   list(request: ListRequest): Promise<ListEnd>
   /** Closes the invoices that a bank statement shows as paid. Without a proof, the problem has the typed data to sign. */
   confirmTransfers(request: StatementRequest): Promise<ListEnd>
-  /** Token by which the creator of an invoice confirms its bank transfer; null for one without bank details. */
-  statementToken(view: InvoiceView, signed: boolean): string | null
 }
 
 export function createMerchantRequests(parts: MerchantRequestParts): MerchantRequests {
   return {
     list: (request) => listForMerchant(parts, request),
     confirmTransfers: (request) => confirmTransfers(parts, request),
-    statementToken: ({ terms, invoice }, signed) => (terms.bank === null ? null : statementToken(parts, invoice.invoice_id, signed)),
   }
 }
 
@@ -94,7 +91,8 @@ async function listForMerchant(parts: MerchantRequestParts, request: ListRequest
 function summaryOf({ site_url, explorer_url }: MerchantRequestParts, invoice: StoredInvoice, payments: InvoicePayment[], now_s: number) {
   const terms = readTerms(invoice.terms)
   const standing = standingNow(invoice, payments, now_s)
-  return invoiceSummary({ terms, standing, payments, bank_payment: readBankPayment(invoice), site_url: site_url(), explorer_url })
+  const bank = { bank_payment: readBankPayment(invoice), creator_report: readCreatorReport(invoice) }
+  return invoiceSummary({ terms, standing, payments, ...bank, site_url: site_url(), explorer_url })
 }
 
 type Proof = { ok: true; token: string; expires_s: number } | { ok: false; problem: Problem }
@@ -179,34 +177,32 @@ function unproved({ site_url }: MerchantRequestParts, { kind, merchant, issued_a
   return { ok: false as const, problem: problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } }) }
 }
 
-/** Statement by which a merchant confirms transfers of all invoices that it signed, or the creator those of one invoice. */
+/** Statement by which a merchant confirms transfers of the invoices that it signed. */
 interface StatementRequest {
   /** camt.053 or camt.054. */
   document: string
-  by:
-    | { merchant: string; /** Seconds since 1970; null for the current time. */ issued_at: number | null; signature: string | null }
-    | { invoice_id: string; token: string }
+  /** The merchant, or, in a request of earlier releases, an invoice: the problem then says what its merchant signs. */
+  by: { merchant: string; /** Seconds since 1970; null for the current time. */ issued_at: number | null } | { invoice_id: string }
+  signature: string | null
   /** Address of the client. */
   client: string
 }
 
-/**
- * Token of the creator. The one of an unsigned creation ends with the signature of the merchant: anyone can create an invoice in the name of a
- * merchant, let the merchant sign it, and would then be able to confirm an own transfer with an invented statement.
- */
-function statementToken({ derive }: Pick<MerchantRequestParts, 'derive'>, invoice_id: string, signed: boolean): string {
-  return `bst_${derive.hmac(signed ? 'bank statement of a signed creation' : 'bank statement of a creation', invoice_id)}`
-}
-
-async function confirmTransfers(parts: MerchantRequestParts, request: StatementRequest): Promise<ListEnd> {
+async function confirmTransfers(parts: MerchantRequestParts, { document, by, signature, client }: StatementRequest): Promise<ListEnd> {
   const now_ms = parts.clock.now_ms()
-  const document_sha256 = documentSha256(request.document)
-  const sender = await senderOf(parts, request, document_sha256, Math.floor(now_ms / 1_000))
-  if (!sender.ok) return sender
-  const { confirmByStatement, RailFull } = await import('./bank-rail.ts')
-  const { confirmed_by, find } = sender
+  const now_s = Math.floor(now_ms / 1_000)
+  const document_sha256 = documentSha256(document)
+  const actOf = (merchant: string, issued_at: number) => statementAct({ service: parts.site_url(), merchant, document_sha256, issued_at })
+  if ('invoice_id' in by) return { ok: false, problem: await creatorProblem(parts, by.invoice_id) }
+  const merchant = by.merchant.toLowerCase()
+  const act = actOf(merchant, by.issued_at ?? now_s)
+  const refusal = await signatureProblem(parts, act, { signature, client }, now_s, () => actOf(merchant, now_s))
+  if (refusal !== null) return { ok: false, problem: refusal }
+  const { confirmByStatement } = await import('./bank-confirmation.ts')
+  const { RailFull } = await import('./bank-rail.ts')
+  const find = (reference: string) => parts.store.signed_by_reference(merchant, reference)
   try {
-    const end = await confirmByStatement(parts.store, { document: request.document, document_sha256, now_ms, confirmed_by, find })
+    const end = await confirmByStatement(parts.store, { document, document_sha256, now_ms, find })
     return end.ok ? { ok: true, value: { document_sha256, ...end.report } } : { ok: false, problem: unreadable(end.findings) }
   } catch (error) {
     if (error instanceof RailFull) return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', error.message) }
@@ -224,38 +220,20 @@ function unreadable(findings: readonly ReadFinding[]): Problem {
   return problem('INPUT_SCHEMA_INVALID', detail, { errors })
 }
 
-type StatementSender = { ok: true } & Pick<StatementUpload, 'confirmed_by' | 'find'>
-
-async function senderOf(
-  parts: MerchantRequestParts,
-  { by, client }: StatementRequest,
-  document_sha256: string,
-  now_s: number,
-): Promise<StatementSender | { ok: false; problem: Problem }> {
-  if ('token' in by) return tokenSender(parts, by)
-  const merchant = by.merchant.toLowerCase()
-  const at = (issued_at: number) => statementAct({ service: parts.site_url(), merchant, document_sha256, issued_at })
-  const refusal = await signatureProblem(parts, at(by.issued_at ?? now_s), { signature: by.signature, client }, now_s, () => at(now_s))
-  if (refusal !== null) return { ok: false, problem: refusal }
-  return { ok: true, confirmed_by: 'merchant', find: (reference) => parts.store.signed_by_reference(merchant, reference) }
-}
-
-async function tokenSender(
-  parts: MerchantRequestParts,
-  { invoice_id, token }: { invoice_id: string; token: string },
-): Promise<StatementSender | { ok: false; problem: Problem }> {
-  const { keccak256Hex } = parts.crypto
-  // Compares hashes, so that the time of the comparison says nothing about the token.
-  const isToken = (signed: boolean) => keccak256Hex(token) === keccak256Hex(statementToken(parts, invoice_id, signed))
+/**
+ * Refuses a statement of the creator of an invoice: anyone can create an invoice in the name of a merchant and invent a statement. For an unsigned
+ * invoice the problem has what its merchant signs.
+ */
+async function creatorProblem(parts: MerchantRequestParts, invoice_id: string): Promise<Problem> {
   const invoice = INVOICE_ID.test(invoice_id) ? await parts.store.find(invoice_id) : null
-  const { bank } = invoice === null ? { bank: null } : readTerms(invoice.terms)
-  if (invoice !== null && bank !== null && (isToken(true) || (isToken(false) && invoice.issue_signature === null))) {
-    const own = bankReference(bank, invoice_id)
-    return { ok: true, confirmed_by: 'creator', find: (reference) => Promise.resolve(reference === own ? [invoice] : []) }
-  }
-  const detail =
-    invoice !== null && isToken(false)
-      ? 'The merchant has signed this invoice since it was created: only the merchant confirms its transfer now. Send merchant and signature.'
-      : 'invoice_token must be the statement_token of the answer in which this invoice was created.'
-  return { ok: false, problem: problem('INVOICE_SIGNATURE_INVALID', detail) }
+  if (invoice === null) return notFound()
+  const is_signed = invoice.issue_signature !== null
+  const found = is_signed ? 'a request without its merchant' : 'an invoice that its merchant has not signed'
+  const next = is_signed
+    ? 'Send `merchant` in place of `invoice_id`, then sign the statement with the wallet of the merchant.'
+    : 'Have the merchant sign the invoice with `sign`; then send the statement again with `merchant` in place of `invoice_id`.'
+  const message = `Found ${found}; expected \`merchant\` and its signature over the statement, for an invoice that it has signed. ${next}`
+  const errors = [{ pointer: '/invoice_id', code: is_signed ? 'merchant_missing' : 'invoice_not_signed', message }]
+  const extra = is_signed ? {} : { sign: merchantSignRequest(parts, 'issue', readTerms(invoice.terms)) }
+  return problem('INVOICE_SIGNATURE_INVALID', `Only the merchant confirms a bank transfer; nothing was changed. ${next}`, { errors, extra })
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import fontkit from '@pdf-lib/fontkit'
 import { PDFDocument, type PDFFont, type PDFPage, rgb, StandardFonts } from 'pdf-lib'
-import type { BankPayment } from '../../pure/invoices/record.ts'
+import type { BankPayment } from '../../pure/invoices/record-bank.ts'
 import { isPrinted, printedText } from '../../pure/invoices/printable.ts'
 import { fillMessage, type Messages } from '../../pure/messages.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
@@ -92,7 +92,8 @@ export interface PdfLanguage {
 type PdfMessages = Messages['pdf']
 
 /**
- * The record on a page of A4 as a payment request, once paid as a confirmation of the payment, on more when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
+ * The record on a page of A4 as a payment request, once paid as a confirmation of the payment: a transfer on the chain, or one that the merchant
+ * confirmed with its signature. On more pages when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
  * deployment before anything else. Throws for a record with `pdf_unprintable`. The same record gives the same bytes.
  */
 export async function invoicePdf(
@@ -144,21 +145,63 @@ function drawMark({ page, bold }: Sheet, mark: string): void {
 function drawHead(sheet: Sheet, record: Record<string, unknown>): void {
   const { page, plain, bold, values, messages } = sheet
   const is_paid = record['status'] === 'SETTLED'
+  const bank = bankPaid(record)
   page.drawText(is_paid ? messages.title_paid : messages.title, { x: LEFT, y: 772, size: 20, font: bold, color: INK })
   page.drawText(String(record['invoice_id']), { x: LEFT, y: 755, size: SIZE, font: values, color: MUTED })
-  const amount = twoDecimals(String(record['amount_usdc']))
+  const amount = bank?.amount ?? twoDecimals(String(record['amount_usdc']))
   page.drawText(amount, { x: LEFT, y: 700, size: 40, font: values, color: INK })
-  page.drawText('USDC', { x: LEFT + values.widthOfTextAtSize(amount, 40) + 10, y: 700, size: 20, font: plain, color: MUTED })
+  page.drawText(bank?.currency ?? 'USDC', {
+    x: LEFT + values.widthOfTextAtSize(amount, 40) + 10,
+    y: 700,
+    size: 20,
+    font: plain,
+    color: MUTED,
+  })
   drawState(sheet, String(record['status']))
-  const state = `state_${String(record['status'])}`
+  const state = stateKey(record)
   const word = isPdfMessage(messages, state) ? messages[state] : String(record['status'])
   const when = is_paid ? String(record['settled_at']) : fillMessage(messages.as_of, { time: String(record['updated_at']) })
   page.drawText(word, { x: LEFT + 24, y: 664, size: 14, font: bold, color: INK })
   page.drawText(when, { x: LEFT + 34 + bold.widthOfTextAtSize(word, 14), y: 664, size: SIZE, font: plain, color: MUTED })
-  page.drawText(is_paid ? messages.paid_to : messages.pay_to, { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
+  page.drawText(merchantLabel(record, messages), { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
   const merchant = readEvmAddress(String(record['merchant']))?.checksummed ?? ''
   const fours = [merchant.slice(0, 2), ...(merchant.slice(2).match(/.{1,4}/g) ?? [])].join(' ')
   page.drawText(printable(fours, values), { x: VALUE, y: 634, size: 11.5, font: values, color: INK })
+}
+
+/** Message of the state: who confirmed a bank transfer decides it. */
+function stateKey(record: Record<string, unknown>): string {
+  const status = String(record['status'])
+  if (bankPaid(record) !== null) return 'state_BANK'
+  const is_open = status === 'ISSUED' || status === 'EXPIRED'
+  return is_open && creatorReport(record) !== null ? 'state_REPORTED' : `state_${status}`
+}
+
+/** Label of the merchant's address: what was paid by bank, or is not payable, goes there neither before nor after. */
+function merchantLabel(record: Record<string, unknown>, messages: PdfMessages): string {
+  if (isPayable(record)) return messages.pay_to
+  return record['paid_by'] === 'chain' ? messages.paid_to : messages.merchant
+}
+
+function isPayable(record: Record<string, unknown>): boolean {
+  return BigInt(String(record['amount_due_minor'])) > 0n && record['status'] !== 'VOID' && record['status'] !== 'EXPIRED'
+}
+
+/** Bank transfer that paid the invoice, by the signature of the merchant; null if none did. */
+function bankPaid(record: Record<string, unknown>): BankPayment | null {
+  return record['paid_by'] === 'bank' ? (record['bank_payment'] as BankPayment | null) : null
+}
+
+interface CreatorReport {
+  amount: string
+  currency: string
+  booked_at: string | null
+  reported_by: string
+}
+
+/** Bank transfer that only the creator of the invoice reported; null if there is none. */
+function creatorReport(record: Record<string, unknown>): CreatorReport | null {
+  return (record['bank_reports'] as CreatorReport[]).find(({ reported_by }) => reported_by === 'creator') ?? null
 }
 
 function isPdfMessage(messages: PdfMessages, key: string): key is keyof PdfMessages {
@@ -216,16 +259,17 @@ function paidRows(record: Record<string, unknown>, messages: PdfMessages): RowTe
 
 /** Rows of the bank transfer that paid the invoice; none for a payment on the chain. */
 function bankPaidRows(record: Record<string, unknown>, messages: PdfMessages): RowText[] {
-  const paid = record['bank_payment'] as BankPayment | null
+  const paid = bankPaid(record)
   if (paid === null) return []
-  const { amount, currency, iban, reference, booked_on, entry_reference, document_sha256, confirmed_by } = paid
+  const { amount, currency, iban, reference, booked_on, entry_reference, document_sha256 } = paid
   const entry = [booked_on, entry_reference].filter((part) => part !== null && covered(part)).join('  ')
   return [
+    [messages.invoice_amount, `${twoDecimals(String(record['amount_usdc']))} USDC`, false],
     [messages.bank_amount, `${amount} ${currency}`, false],
     [messages.paid_by_bank, inFours(iban), true],
     [messages.bank_reference, inFours(reference), true],
     [messages.bank_entry, entry === '' ? null : entry, true],
-    [messages.confirmed_by, confirmed_by === 'merchant' ? messages.by_the_merchant : messages.by_the_creator, false],
+    [messages.confirmed_by, messages.by_the_merchant, false],
     [messages.statement_hash, document_sha256, true],
   ]
 }
@@ -247,6 +291,7 @@ function askedRows(record: Record<string, unknown>, messages: PdfMessages): RowT
   const bank = record['bank_coordinates'] as Record<string, string | null> | null
   const text = textsOf(record)
   const due = text('amount_due_minor')
+  const report = creatorReport(record)
   return [
     [messages.merchant, merchantText(record, messages), false],
     [
@@ -263,7 +308,7 @@ function askedRows(record: Record<string, unknown>, messages: PdfMessages): RowT
     [messages.issued, text('created_at'), false],
     [messages.payable_until, text('expires_at'), false],
     [messages.transaction, text('tx_hash'), true],
-    [messages.pay_online, text('pay_url'), true],
+    [messages.pay_online, isPayable(record) ? text('pay_url') : null, true],
     [
       messages.bank_account,
       bank === null ? null : [bank['account_name'], bank['bank_name'], bank['bic']].filter(Boolean).join(', '),
@@ -272,8 +317,13 @@ function askedRows(record: Record<string, unknown>, messages: PdfMessages): RowT
     [messages.iban, bank === null ? null : inFours(bank['iban'] ?? ''), true],
     [messages.bank_amount, bank?.['amount'] == null ? null : `${bank['amount']} ${bank['currency']}`, false],
     [messages.bank_reference, bank === null ? null : inFours(bank['reference'] ?? ''), true],
+    [messages.bank_report, report === null ? null : reportText(report, messages), false],
     [messages.shop, text('return_url'), true],
   ]
+}
+
+function reportText({ amount, currency, booked_at }: CreatorReport, messages: PdfMessages): string {
+  return `${[`${amount} ${currency}`, booked_at].filter((part) => part !== null).join(', ')}: ${messages.reported_by_creator}`
 }
 
 function merchantText(record: Record<string, unknown>, messages: PdfMessages): string {
@@ -325,12 +375,11 @@ function drawProofs({ page, plain, values, messages }: Sheet, record: Record<str
   const caption = (text: string, x: number, y: number, font = plain) => page.drawText(text, { x, y, size: 8, font, color: MUTED })
   const { eip681_uri } = record
   const epc = epcOf(record)
-  const isOpen = BigInt(String(record['amount_due_minor'])) > 0n && record['status'] !== 'VOID' && record['status'] !== 'EXPIRED'
   if (typeof eip681_uri === 'string') drawCode(page, eip681_uri, LEFT, top - CODE_SIDE)
   const below = eip681_uri === null ? 0 : CODE_SIDE
   const width = epc === null ? CAPTION : CODE_SIDE
   const lines = wrapped(eip681_uri === null ? messages.no_code : messages.code, plain, width, CAPTION_SIZE)
-  if (isOpen) for (const [index, line] of lines.entries()) caption(line, LEFT, top - below - 14 - 10 * index)
+  if (isPayable(record)) for (const [index, line] of lines.entries()) caption(line, LEFT, top - below - 14 - 10 * index)
   if (epc !== null) {
     const at = LEFT + CODE_SIDE + CODE_GAP
     drawCode(page, epc, at, top - CODE_SIDE)

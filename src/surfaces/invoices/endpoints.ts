@@ -7,9 +7,10 @@ import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, INVOICE_SHOP, SIGN, type InvoiceNames } from '../../service/catalogue/schemas.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import { quotaClient, widerNetwork } from '../../service/clients.ts'
-import { notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/invoice-service.ts'
+import type { InvoiceChange, InvoiceEnd } from '../../service/invoices/invoice-service.ts'
 import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
 import type { InvoiceFollower, InvoiceLive } from '../../service/invoices/live.ts'
+import { notFound } from '../../service/invoices/merchant-signature.ts'
 import { INVOICE_RULES } from '../../service/limits.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
@@ -75,13 +76,11 @@ const RECORD = named(
         .string()
         .optional()
         .describe('Only in answer to the creation: subscribes webhooks to the invoice, see /v1/webhooks. Keep it secret.'),
-      statement_token: z
-        .string()
+      paid_by: z
+        .enum(['chain', 'bank'])
+        .nullable()
         .optional()
-        .describe(
-          'Only in answer to the creation with bank details: confirms the transfer with a bank statement, see /api/invoice/statement. Keep it secret.',
-        ),
-      paid_by: z.enum(['chain', 'bank']).nullable().optional().describe('Rail on which it was paid; null while it is not.'),
+        .describe('Rail on which it was paid; null while it is not. bank: confirmed by the merchant.'),
       sign: SIGN.describe('Signature that the invoice waits for: of the merchant, or of the payer of a pilot. Null if there is none.'),
       transaction_found: z
         .boolean()
@@ -127,9 +126,8 @@ const create = defineEndpoint({
     const end = await deps.invoices.service.make(asked, asker)
     if (end.kind !== 'made') return invoiceProblem(end)
     const { record, invoice } = end.view
-    const statement_token = deps.invoices.service.statementToken(end.view, signature !== null)
-    const tokens = { webhook_token: deps.webhooks.invoiceToken(invoice.invoice_id), ...(statement_token !== null && { statement_token }) }
-    return jsonReply(end.created ? 201 : 200, JSON.stringify({ ...record, ...tokens }), { location: String(record['invoice_url']) })
+    const webhook_token = deps.webhooks.invoiceToken(invoice.invoice_id)
+    return jsonReply(end.created ? 201 : 200, JSON.stringify({ ...record, webhook_token }), { location: String(record['invoice_url']) })
   },
 })
 

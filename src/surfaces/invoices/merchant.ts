@@ -94,7 +94,19 @@ const LISTED = named(
           order_number: z.string().nullable().describe('Number of the order in the shop.'),
           created_at: z.string().describe('RFC 3339.'),
           expires_at: z.string().describe('RFC 3339.'),
-          settled_at: z.string().nullable().describe('RFC 3339: time of the block that settled it.'),
+          settled_at: z
+            .string()
+            .nullable()
+            .describe('RFC 3339: time of the block that settled it, or of the confirmation of the bank transfer.'),
+          paid_by: z.enum(['chain', 'bank']).nullable().describe('Rail on which it was paid; null while it is not.'),
+          bank_payment: z
+            .looseObject({})
+            .nullable()
+            .describe('Bank transfer that the merchant confirmed: amount, currency, reference, booked_on and the evidence.'),
+          bank_status: z
+            .string()
+            .nullable()
+            .describe('What is known of bank transfers, in words; only the confirmation of the merchant is one.'),
           tx_hash: z.string().nullable().describe('Transaction that settled it.'),
           payer: z.string().nullable().describe('Account that sent this transaction’s payment.'),
           page_url: z.string().describe('Page for the payer.'),
@@ -147,14 +159,10 @@ const STATEMENT_REQUEST = named(
       .min(1)
       .max(RAIL_LIMITS.upload_chars)
       .describe('The statement (camt.053) or notification (camt.054) of the bank, as text.'),
-    merchant: ADDRESS.optional().describe('Confirms invoices that this merchant has signed; with issued_at and signature.'),
+    merchant: ADDRESS.optional().describe('Merchant that has signed the invoices; required.'),
     ...SIGNED_BY_MERCHANT,
-    invoice_id: z.string().max(64).optional().describe('Confirms this invoice only; with invoice_token.'),
-    invoice_token: z
-      .string()
-      .regex(/^bst_[0-9a-f]{64}$/)
-      .optional()
-      .describe('The statement_token of the answer in which the invoice was created. It ends once the merchant signs an unsigned invoice.'),
+    invoice_id: z.string().max(64).optional().describe('Confirms nothing since 2026-11-28: the problem says what the merchant signs.'),
+    invoice_token: z.string().max(80).optional().describe('Of an earlier release; confirms nothing, as invoice_id.'),
   }),
 )
 
@@ -178,6 +186,10 @@ const CONFIRMED = named(
           delta: TEXT_OR_NULL.describe('Received less expected.'),
           booked_on: TEXT_OR_NULL.describe('Booking date, YYYY-MM-DD.'),
           entry_reference: TEXT_OR_NULL.describe('Reference of the bank for the entry.'),
+          reason: z
+            .looseObject({})
+            .nullable()
+            .describe('Why the date of an entry does not fit, with field, found and expected; null if it does.'),
         }),
       )
       .describe('Invoices that the document names.'),
@@ -202,9 +214,10 @@ const confirm = defineEndpoint({
   path: STATEMENT,
   summary: 'Confirm bank transfers of invoices with a statement of the bank; exact matches close their invoices.',
   description:
-    'By the merchant, for all invoices that it signed: send it without signature first, sign the typed data of its member sign, and send it again as ' +
-    'sign.submit says. Or by the creator, for one invoice, with its statement_token. An invoice is closed by one booked credit entry on its account, with ' +
-    'its reference, of its exact amount and currency. Sending a document again changes nothing. The document is not stored, only its SHA-256.',
+    'Only the merchant can, for invoices that it signed: send it without signature first, sign the typed data of its member sign, and send it again as ' +
+    'sign.submit says. An invoice is closed by one booked credit entry on its account, with its reference, of its exact amount and currency, booked from a ' +
+    'day before the invoice was created to a day from now; the value date counts where the entry has no booking date. Sending a document again changes ' +
+    'nothing. The document is not stored, only its SHA-256.',
   rate: STATEMENT_RATE,
   body: {
     schema: STATEMENT_REQUEST,
@@ -215,20 +228,18 @@ const confirm = defineEndpoint({
     },
   },
   answers: { 200: { description: 'What became of each invoice that the document names.', json: CONFIRMED } },
-  problems: ['INVOICE_SIGNATURE_INVALID', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+  problems: ['INVOICE_SIGNATURE_INVALID', 'INVOICE_NOT_FOUND', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
   async run({ body, caller }, { deps }) {
-    const { document, merchant, issued_at, signature = null, invoice_id, invoice_token } = body
-    const by = senderOf()
-    if (by === null) return problem('INPUT_SCHEMA_INVALID', 'Give either merchant, or invoice_id and invoice_token.')
-    const end = await deps.invoices.service.confirmTransfers({ document, by, client: caller })
-    return end.ok ? jsonReply(200, JSON.stringify(end.value), { 'cache-control': 'private, no-store' }) : end.problem
-
-    function senderOf() {
-      if (merchant !== undefined && invoice_id === undefined && invoice_token === undefined)
-        return { merchant, issued_at: issued_at === undefined ? null : Number(issued_at), signature }
-      const by_token = invoice_id !== undefined && invoice_token !== undefined && merchant === undefined
-      return by_token ? { invoice_id, token: invoice_token } : null
+    const { document, merchant, issued_at, signature = null, invoice_id } = body
+    const confirm = async (by: Parameters<typeof deps.invoices.service.confirmTransfers>[0]['by']) => {
+      const end = await deps.invoices.service.confirmTransfers({ document, by, signature, client: caller })
+      return end.ok ? jsonReply(200, JSON.stringify(end.value), { 'cache-control': 'private, no-store' }) : end.problem
     }
+    if (merchant !== undefined && invoice_id === undefined)
+      return confirm({ merchant, issued_at: issued_at === undefined ? null : Number(issued_at) })
+    if (invoice_id !== undefined && merchant === undefined) return confirm({ invoice_id })
+    const message = 'Give merchant, the address that has signed the invoices; invoice_id and invoice_token confirm nothing.'
+    return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '/merchant', code: 'merchant_missing', message }] })
   },
 })
 

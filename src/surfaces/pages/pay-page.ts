@@ -31,16 +31,17 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
   if (record === null) throw new TypeError('the invoice record is invalid')
   const { language, languages, messages, now_ms, etag, events, carries } = parts
   const { checkout, states, notices, faults } = messages
+  const payable = isPayable(record)
   const setting: PaySetting = {
     carries,
     minimum_minor: String(INVOICE_RULES.relay_minimum_minor),
     test_tokens: modeWord(deps) !== null,
     merchant_address: readEvmAddress(record.merchant)?.checksummed ?? record.merchant,
-    bank: wire['bank_coordinates'] as PaySetting['bank'],
+    bank: payable ? (wire['bank_coordinates'] as PaySetting['bank']) : null,
     bank_reason: String(wire['bank_reason']),
   }
   const props: CheckoutProps = {
-    record: recordForScript(wire),
+    record: recordForScript(wire, payable),
     details: detailsOf(wire, terms.cart_hash),
     setting,
     now_ms,
@@ -50,7 +51,6 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
     language,
     languages,
   }
-  const payable = isPayable(record)
   return layout({
     title: fillMessage(payable ? checkout.title_pay : checkout.title_invoice, {
       amount: usdc(payable ? record.due_minor : record.amount_minor),
@@ -74,8 +74,8 @@ export function noInvoicePage(deps: AppDeps, { language, messages: { checkout } 
   return layout({ title: `${checkout.not_found} · assay`, mark: modeMark(deps), main, language, skip: checkout.skip })
 }
 
-/** The record without the members that the page has elsewhere in its props, or does not show. */
-function recordForScript(wire: InvoiceView['record']): Readonly<Record<string, unknown>> {
+/** The record without the members that the page has elsewhere in its props, or does not show: where nothing can be paid, no address to pay to. */
+function recordForScript(wire: InvoiceView['record'], payable: boolean): Readonly<Record<string, unknown>> {
   const {
     memo: _memo,
     client_name: _client,
@@ -87,9 +87,10 @@ function recordForScript(wire: InvoiceView['record']): Readonly<Record<string, u
     sign: _sign,
     accepted_terms: _terms,
     eip681_uri: _uri,
+    qr_svg_url: _code,
     ...rest
   } = wire
-  return rest
+  return payable ? rest : { ...rest, deposit: null }
 }
 
 function detailsOf(wire: InvoiceView['record'], cart_hash: string): InvoiceDetails {

@@ -10,7 +10,7 @@ export default defineTool({
     'Settlement status, transaction hash and payment times of an invoice, read off the chain now: ISSUED, PROCESSING, PARTIALLY_PAID, ' +
     'SETTLED, EXPIRED or VOID, with exceptions such as paid_late or overpaid. Amounts are the truth. An unknown id is 404, uncharged.',
   family: 'invoices',
-  version: '1.2.0',
+  version: '1.3.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -25,6 +25,12 @@ export default defineTool({
       tone: 'caution',
       word: 'PARTIALLY PAID',
       sentence: 'The invoice over {amount_usdc} USDC is not paid in full.',
+    },
+    {
+      when: { status: 'SETTLED', paid_by: 'bank' },
+      tone: 'good',
+      word: 'SETTLED',
+      sentence: 'The merchant confirmed, with its signature, a bank transfer that pays the invoice over {amount_usdc} USDC.',
     },
     { when: { status: 'SETTLED' }, tone: 'good', word: 'SETTLED', sentence: 'The invoice over {amount_usdc} USDC is paid.' },
     { when: { status: 'EXPIRED' }, tone: 'bad', word: 'EXPIRED', sentence: 'The time to pay the invoice over {amount_usdc} USDC is over.' },
@@ -51,7 +57,12 @@ export default defineTool({
     amount_due_minor: z.string().describe('Still due.'),
     overpaid_minor: z.string().describe('Beyond the amount.'),
     tx_hash: z.string().nullable().describe('The transfer that settled it.'),
-    settled_at: z.string().nullable().describe('Time of its block.'),
+    paid_by: z
+      .enum(['chain', 'bank'])
+      .nullable()
+      .describe('Rail on which it was paid; null while it is not. bank: the merchant confirmed the transfer.'),
+    bank_status: z.string().nullable().describe('What is known of bank transfers, in words; only the confirmation of the merchant is one.'),
+    settled_at: z.string().nullable().describe('Time of its block, or of the confirmation of the bank transfer.'),
     first_seen_at: z.string().nullable().describe('Time of the first payment’s block.'),
     expires_at: z.string().describe('Until then it is paid in time.'),
     private_record_url: z.string().describe('The whole record.'),
@@ -71,6 +82,7 @@ export default defineTool({
       exceptions: standing.exceptions,
       stale: record['stale'] === true,
       merchant_verified: record['merchant_verified'] === true,
+      paid_by: (['chain', 'bank'] as const).find((rail) => rail === record['paid_by']) ?? null,
       tx_hash: standing.settled_by?.transaction ?? null,
       private_record_url: String(record['invoice_url']),
       private_record_requires: 'The id of the invoice, which is all that it takes: keep it to those concerned.',
@@ -86,6 +98,7 @@ const SHOWN = [
   'amount_paid_minor',
   'amount_due_minor',
   'overpaid_minor',
+  'bank_status',
   'settled_at',
   'first_seen_at',
   'expires_at',

@@ -27,7 +27,7 @@ function statementOf({ iban, currency, value, reference }: ReturnType<typeof tra
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>M-1</MsgId><CreDtTm>2026-11-25T06:00:00Z</CreDtTm></GrpHdr>
 <Stmt><Id>2026-228</Id><Acct><Id><IBAN>${iban}</IBAN></Id></Acct>
-<Ntry><NtryRef>1</NtryRef><Amt Ccy="${currency}">${value}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-11-24</Dt></BookgDt>
+<Ntry><NtryRef>1</NtryRef><Amt Ccy="${currency}">${value}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>${new Date().toISOString().slice(0, 10)}</Dt></BookgDt>
 <AcctSvcrRef>ASR-77</AcctSvcrRef><NtryDtls><TxDtls><Refs><EndToEndId>NOTPROVIDED</EndToEndId></Refs>
 <RmtInf><Strd><CdtrRefInf><Ref>${reference}</Ref></CdtrRefInf></Strd></RmtInf></TxDtls></NtryDtls></Ntry>
 </Stmt></BkToCstmrStmt></Document>`
@@ -92,7 +92,14 @@ journey('a payer pays by bank, and the merchant confirms it by a statement', {},
     assert.deepEqual([record['status'], record['paid_by'], record['settled_at']], ['SETTLED', 'bank', confirmed_at])
     const [entry_reference, document_sha256] = ['1', `0x${createHash('sha256').update(document).digest('hex')}`]
     const { iban, reference } = transferIn(epc_payload)
-    const stated = { amount: '45.00', currency: 'EUR', iban, reference, booked_on: '2026-11-24', statement_id: '2026-228' }
+    const stated = {
+      amount: '45.00',
+      currency: 'EUR',
+      iban,
+      reference,
+      booked_on: new Date().toISOString().slice(0, 10),
+      statement_id: '2026-228',
+    }
     assert.deepEqual(evidence, { ...stated, entry_reference, document_sha256, confirmed_by: 'merchant' })
     // Nothing more can be paid, and the list shows it.
     assert.equal((await given.get(`${path}/pay`)).body['code'], 'INVOICE_NOT_PAYABLE')

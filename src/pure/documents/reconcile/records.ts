@@ -135,6 +135,8 @@ export interface RemittanceInformation {
   entry_reference: string | null
   /** Booking date, YYYY-MM-DD; null if missing or invalid. */
   booked_on: string | null
+  /** Booking date (BookgDt), or the value date (ValDt) of an entry without one, as written; null without either. */
+  dated: { field: 'BookgDt' | 'ValDt'; text: string } | null
   /** Structured creditor references (CdtrRefInf), verbatim. */
   creditor_references: string[]
   /** Unstructured lines (Ustrd). */

@@ -159,7 +159,7 @@ class RemittanceSlots {
     const servicer_reference = shortenText(slots.get(STATEMENT_SLOT.servicer_reference) ?? '')
     const entry_reference = this.entry_reference || servicer_reference || null
     const { creditor_references, unstructured } = this
-    return { ...statement, entry_reference, booked_on: bookingDate(slots), creditor_references, unstructured }
+    return { ...statement, entry_reference, booked_on: bookingDate(slots), dated: entryDate(slots), creditor_references, unstructured }
   }
 }
 
@@ -172,6 +172,18 @@ function bookingDate(slots: SlotValues): string | null {
   const booked = (slots.get(STATEMENT_SLOT.booked_date) ?? slots.get(STATEMENT_SLOT.booked_time))?.trim() ?? ''
   return /^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(booked) ? booked.slice(0, 10) : null
 }
+
+/** Booking date, or, without one, the value date; as written. Null without either. */
+function entryDate(slots: SlotValues): RemittanceInformation['dated'] {
+  const textOf = (date: number, time: number) => (slots.get(date) ?? slots.get(time))?.trim().slice(0, DATE_CHARS) ?? null
+  const booked = textOf(STATEMENT_SLOT.booked_date, STATEMENT_SLOT.booked_time)
+  if (booked !== null) return { field: 'BookgDt', text: booked }
+  const value = textOf(STATEMENT_SLOT.value_date, STATEMENT_SLOT.value_time)
+  return value === null ? null : { field: 'ValDt', text: value }
+}
+
+/** Longer than any date and time of ISO 8601 that banks write. */
+const DATE_CHARS = 40
 
 /** Subfamily of returns and reimbursements in bank transaction codes (ISO 20022 external code list, 2026). */
 const RETURN_SUBFAMILY = 'RRTN'

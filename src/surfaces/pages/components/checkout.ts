@@ -4,11 +4,20 @@ import { durationText } from '../../../pure/duration-text.ts'
 import { fillMessage } from '../../../pure/messages.ts'
 import type { Live, Trace } from '../client/pay/checkout.ts'
 import { useCheckout, type RenderedInvoice } from '../client/pay/live.ts'
-import { INVOICE_MARKS, isPayable, usdc, type PaidAtBank, type PaidPart, type PayRecord } from '../client/pay/record.ts'
+import {
+  INVOICE_MARKS,
+  isPayable,
+  usdc,
+  type PaidAtBank,
+  type PaidPart,
+  type PayRecord,
+  type ReportedTransfer,
+} from '../client/pay/record.ts'
 import { html } from '../html.ts'
 import {
   chainText,
   CopyButton,
+  isOnlyReported,
   PayLocaleContext,
   PayTime,
   stateText,
@@ -276,7 +285,7 @@ function DeveloperDetails({ record, cart_hash }: { record: PayRecord; cart_hash:
 export function PayState({ record, word_ref }: { record: PayRecord; word_ref?: { current: HTMLHeadingElement | null } }) {
   const { messages } = usePayLocale()
   const { word, reason } = stateText(messages.states, record)
-  const mark = INVOICE_MARKS[record.status]
+  const mark = isOnlyReported(record) ? 'unverifiable' : INVOICE_MARKS[record.status]
   return html`<div class=${`verdict ${mark}`}>
     <${MarkShape} mark=${mark} />
     <h2 class="word" tabindex="-1" id="word" ref=${word_ref}>${word}</h2>
@@ -409,9 +418,10 @@ function noticeId(notices: PayMessages['notices'], exception: string, { status }
 /** Transfers matched to the invoice, and the bank's reports; empty if there are none. */
 export function PaymentsReceived({ record }: { record: PayRecord }) {
   const text = usePayText()
-  const { payments, bank_payment, bank_reports } = record
+  const { payments, bank_payment, creator_report, bank_reports } = record
   return html`
     ${bank_payment !== null && html`<${BankPaymentItem} paid=${bank_payment} />`}
+    ${creator_report !== null && html`<${CreatorReportItem} report=${creator_report} />`}
     ${
       payments.length > 0 &&
       html`<div>
@@ -432,19 +442,39 @@ export function PaymentsReceived({ record }: { record: PayRecord }) {
   `
 }
 
-/** Evidence of the bank transfer that paid the invoice. */
+/** Bank transfer that the merchant confirmed. */
 function BankPaymentItem({ paid }: { paid: PaidAtBank }): VNode {
   const text = usePayText()
-  const { amount, currency, booked_on, entry_reference, document_sha256, confirmed_by } = paid
-  const row = (label: string, value: string | null) => value !== null && html`<div><dt>${label}</dt><dd><code>${value}</code></dd></div>`
+  const { amount, currency, reference, document_sha256 } = paid
   return html`<div>
     <h2>${text('bank_payment')}</h2>
     <p><b>${amount} ${currency}</b></p>
     <dl class="rows">
-      ${row(text('booked_on'), booked_on)} ${row(text('bank_entry'), entry_reference)} ${row(text('statement_hash'), document_sha256)}
+      <${CodeRow} label=${text('reference')} value=${reference} /><${EntryRows} entry=${paid} />
+      <${CodeRow} label=${text('statement_hash')} value=${document_sha256} />
     </dl>
-    <p class="hint">${text(confirmed_by === 'merchant' ? 'bank_payment_help' : 'bank_payment_creator')}</p>
+    <p class="hint">${text('bank_payment_help')}</p>
   </div>`
+}
+
+/** Bank transfer that only the creator of the invoice reported. */
+function CreatorReportItem({ report }: { report: ReportedTransfer }): VNode {
+  const text = usePayText()
+  return html`<div>
+    <h2>${text('bank_report')}</h2>
+    <p>${report.amount} ${report.currency}</p>
+    <dl class="rows"><${EntryRows} entry=${report} /></dl>
+    <p class="hint">${text('bank_payment_creator')}</p>
+  </div>`
+}
+
+function EntryRows({ entry: { booked_on, entry_reference } }: { entry: ReportedTransfer }) {
+  const text = usePayText()
+  return html`<${CodeRow} label=${text('booked_on')} value=${booked_on} /><${CodeRow} label=${text('bank_entry')} value=${entry_reference} />`
+}
+
+function CodeRow({ label, value }: { label: string; value: string | null }) {
+  return value !== null && html`<div><dt>${label}</dt><dd><code>${value}</code></dd></div>`
 }
 
 function PaymentItem({ paid }: { paid: PaidPart }): VNode {

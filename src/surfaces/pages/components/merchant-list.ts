@@ -74,9 +74,10 @@ function MerchantInvoices({ account, changed, site_url, words }: MerchantInvoice
 function InvoiceRow({ invoice, words, list }: { invoice: ListedInvoice; words: StateWords; list: InvoiceList }) {
   const { invoice_id, status, client_name, memo, order_number, transaction_url, created_at, settled_at } = invoice
   const amount = usdc(invoice.amount_minor)
+  const bank = bankText(invoice)
   const named = `invoice of ${amount} USDC${client_name === null ? '' : ` for ${client_name}`}, ${invoice_id}`
   return html`<tr>
-    <td><${SmallVerdict} mark=${INVOICE_MARKS[status]} word=${words[status]} /></td>
+    <td><${SmallVerdict} mark=${INVOICE_MARKS[status]} word=${words[status]} />${bank !== null && html`<span class="hint">${bank}</span>`}</td>
     <td class="amount">${amount}</td>
     <td>${order_number ?? '–'}</td>
     <td>${client_name ?? '–'}</td>
@@ -95,6 +96,13 @@ function InvoiceRow({ invoice, words, list }: { invoice: ListedInvoice; words: S
       }
     </td>
   </tr>`
+}
+
+/** What the bank has to do with the invoice; null if nothing. */
+function bankText({ bank_payment, bank_status }: ListedInvoice): string | null {
+  if (bank_payment === null) return bank_status === null ? null : `Bank: ${bank_status}`
+  const { amount, currency, booked_on } = bank_payment
+  return `By bank: ${amount} ${currency}${booked_on === null ? '' : `, booked ${booked_on}`}`
 }
 
 /** A page of the list, with the token that reads the next one. */
@@ -124,6 +132,12 @@ const COLUMNS = [
   'created_at',
   'expires_at',
   'settled_at',
+  'paid_by',
+  'bank_amount',
+  'bank_currency',
+  'bank_reference',
+  'bank_booked_on',
+  'bank_status',
   'transaction',
   'payer',
   'payment_page',
@@ -133,11 +147,19 @@ const COLUMNS = [
 function invoicesCsv(invoices: readonly ListedInvoice[], page_url: (invoice_id: string) => string): string {
   const lines = invoices.map((one) => {
     const texts = [one.order_number, one.client_name, one.memo].map((text) => csvText(text ?? ''))
-    const times = [one.created_at, one.expires_at, one.settled_at ?? '', one.tx_hash ?? '', one.payer ?? '', page_url(one.invoice_id)]
-    const head = [one.invoice_id, one.status, one.exceptions.join(' '), usdc(one.amount_minor), usdc(one.paid_minor)]
-    return [...head.map(csvQuoted), ...texts, ...times.map(csvQuoted)].join(',')
+    const { amount = '', currency = '', reference = '', booked_on = '' } = one.bank_payment ?? {}
+    const bank = [one.paid_by ?? '', amount, currency, reference, booked_on ?? '', one.bank_status ?? '']
+    const times = [one.created_at, one.expires_at, one.settled_at ?? '']
+    const head = [one.invoice_id, one.status, one.exceptions.join(' '), usdc(one.amount_minor), paidInUsdc(one)]
+    const links = [one.tx_hash ?? '', one.payer ?? '', page_url(one.invoice_id)]
+    return [...head.map(csvQuoted), ...texts, ...[...times, ...bank, ...links].map(csvQuoted)].join(',')
   })
   return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
+}
+
+/** Empty for an invoice that was paid by bank alone: 0.00 would say that nothing was paid. */
+function paidInUsdc({ paid_by, paid_minor }: ListedInvoice): string {
+  return paid_by === 'bank' && paid_minor === 0n ? '' : usdc(paid_minor)
 }
 
 interface InvoiceList {

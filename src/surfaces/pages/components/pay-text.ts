@@ -49,10 +49,22 @@ export function CopyButton({ id, what }: { id: string; what: string }): VNode {
 
 /** State of the invoice in a word, and a sentence that says what comes next. */
 export function stateText(messages: PayMessages['states'], record: PayRecord): { word: string; reason: string } {
-  const { status, due_minor, paid_minor, amount_minor, bank_payment } = record
-  const part = status === 'PROCESSING' && due_minor > 0n ? 'PROCESSING_PART' : status
-  const { word, reason } = messages[part === 'SETTLED' && bank_payment !== null ? 'SETTLED_BY_BANK' : part]
+  const { due_minor, paid_minor, amount_minor } = record
+  const { word, reason } = messages[stateName(record)]
   return { word, reason: fillMessage(reason, { due: usdc(due_minor), paid: usdc(paid_minor), amount: usdc(amount_minor) }) }
+}
+
+/** State as its message names it: who confirmed a bank transfer decides the word. */
+function stateName(record: PayRecord): keyof PayMessages['states'] {
+  const { status, due_minor, bank_payment } = record
+  if (status === 'SETTLED' && bank_payment !== null) return 'SETTLED_BY_BANK'
+  if (isOnlyReported(record)) return 'REPORTED_BY_CREATOR'
+  return status === 'PROCESSING' && due_minor > 0n ? 'PROCESSING_PART' : status
+}
+
+/** True if the creator of the invoice reported a bank transfer, and nothing has reached the chain. */
+export function isOnlyReported({ status, creator_report }: Pick<PayRecord, 'status' | 'creator_report'>): boolean {
+  return creator_report !== null && (status === 'ISSUED' || status === 'EXPIRED')
 }
 
 /** Name of a network as wallets show it. */

@@ -54,7 +54,7 @@ interface WaysProps {
   first_due_minor: bigint
 }
 
-/** The paying half of the page, hidden once nothing is due: one primary way, the others folded once a wallet is there. */
+/** The paying half of the page, absent once nothing can be paid: one primary way, the others folded once a wallet is there. */
 export function WaysToPay({ record, setting, wallet_state, first_due_minor }: WaysProps) {
   const text = usePayText()
   const [open, setOpen] = useState(true)
@@ -62,6 +62,7 @@ export function WaysToPay({ record, setting, wallet_state, first_due_minor }: Wa
   useEffect(() => {
     if (has_wallet) setOpen(false)
   }, [has_wallet])
+  if (!isPayable(record)) return null
   const obstacle = walletObstacle(text, record, setting)
   const others = [
     ...(transferTo(record) === null
@@ -78,7 +79,7 @@ export function WaysToPay({ record, setting, wallet_state, first_due_minor }: Wa
       : [html`<${BankTransfer} record=${record} bank=${setting.bank} reason=${setting.bank_reason} />`]),
   ]
   const due = usdc(record.due_minor)
-  return html`<section class="answer ways" id="ways" aria-labelledby="ways-title" hidden=${!isPayable(record)}>
+  return html`<section class="answer ways" id="ways" aria-labelledby="ways-title">
     <h2 id="ways-title">${obstacle === null || others.length > 0 ? text('pay', { amount: due }) : text('not_payable')}</h2>
     ${
       obstacle === null
@@ -163,19 +164,16 @@ function PlainTransfer({ record, address, first_due_minor }: PlainTransferProps)
       (deposit.forwarded_from_minor === null || due_minor < deposit.forwarded_from_minor) &&
       html`<p class="hint">${text('merchant_forwards')}</p>`
     }
-    ${
-      isPayable(record) &&
-      html`<div class="code">
-        <img
-          id="code-token"
-          class="qr token"
-          src=${`/api/invoice/${invoice_id}/qr.svg${due_minor === first_due_minor ? '' : `?due=${due_minor}`}`}
-          alt=${text('payment_code', { amount, address, chain })}
-          width="200"
-          height="200"
-        />
-      </div>`
-    }
+    <div class="code">
+      <img
+        id="code-token"
+        class="qr token"
+        src=${`/api/invoice/${invoice_id}/qr.svg${due_minor === first_due_minor ? '' : `?due=${due_minor}`}`}
+        alt=${text('payment_code', { amount, address, chain })}
+        width="200"
+        height="200"
+      />
+    </div>
     <dl class="copies">
       <${CopyRow} label=${text('amount')} id="due" what=${text('copy_amount')}>${amount}<//>
       <${CopyRow} label=${text(deposit === null ? 'address' : 'deposit_address')} id="to" what=${text('copy_address')}>${address}<//>
@@ -197,7 +195,7 @@ function BankTransfer({ record, bank, reason }: { record: PayRecord; bank: BankC
     ${
       is_own
         ? html`<p class=${merchant_verified ? 'hint' : 'warned'}>${text(merchant_verified ? 'bank_signed' : 'bank_not_signed')}</p>
-            <p class="hint">${text('by_bank_help')}</p>`
+            <p class="hint">${text(merchant_verified ? 'by_bank_help' : 'by_bank_unsigned')}</p>`
         : html`<p class="hint">${reason}</p>`
     }
     ${

@@ -1,6 +1,6 @@
 import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
-import { minorOf } from '../pay/record.ts'
+import { minorOf, paidAtBank, type PaidAtBank } from '../pay/record.ts'
 import { requestObject, type ObjectReply } from '../json-request.ts'
 import {
   DECLINED,
@@ -27,6 +27,12 @@ export interface ListedInvoice {
   created_at: string
   expires_at: string
   settled_at: string | null
+  /** Rail on which it was paid; null while it is not. */
+  paid_by: 'chain' | 'bank' | null
+  /** Bank transfer that the merchant confirmed. */
+  bank_payment: PaidAtBank | null
+  /** What is known of bank transfers, in words. */
+  bank_status: string | null
   tx_hash: string | null
   transaction_url: string | null
   payer: string | null
@@ -51,6 +57,9 @@ export function readInvoice(value: Members): ListedInvoice | null {
     created_at: textOf(value['created_at']) ?? '',
     expires_at: textOf(value['expires_at']) ?? '',
     settled_at: textOf(value['settled_at']),
+    paid_by: value['paid_by'] === 'chain' || value['paid_by'] === 'bank' ? value['paid_by'] : null,
+    bank_payment: paidAtBank(value['bank_payment']),
+    bank_status: textOf(value['bank_status']),
     tx_hash: textOf(value['tx_hash']),
     transaction_url: textOf(value['transaction_url']),
     payer: payerOf(value),

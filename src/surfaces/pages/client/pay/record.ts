@@ -28,22 +28,28 @@ export interface PayRecord {
   payments: readonly PaidPart[]
   /** Received assets other than USDC, such as "5 EURC". */
   other_assets: readonly string[]
-  /** Bank transfer that paid the invoice; null if none did. */
+  /** Bank transfer that the merchant confirmed; null if it confirmed none. */
   bank_payment: PaidAtBank | null
+  /** Bank transfer that only the creator of the invoice reported; null if there is none. */
+  creator_report: ReportedTransfer | null
   /** Reports from bank statements, as text. */
   bank_reports: readonly string[]
   /** Null if the invoice cannot be paid by signature. */
   signing: Signing | null
 }
 
-/** Evidence from a bank statement that the merchant, or the creator of an unsigned invoice, sent. */
-export interface PaidAtBank {
+export interface ReportedTransfer {
   amount: string
   currency: string
   booked_on: string | null
   entry_reference: string | null
+}
+
+/** Evidence from a bank statement that the merchant signed. */
+export interface PaidAtBank extends ReportedTransfer {
+  /** Creditor reference of the invoice. */
+  reference: string
   document_sha256: string
-  confirmed_by: 'merchant' | 'creator'
 }
 
 interface PayDeposit {
@@ -114,7 +120,8 @@ export function readRecord(value: unknown): PayRecord | null {
     tx_hash: textOf(value['tx_hash']),
     payments: objectsIn(value['payments']).flatMap(paidPart),
     other_assets: objectsIn(value['other_assets']).map(otherAsset),
-    bank_reports: objectsIn(value['bank_reports']).map(bankReport),
+    creator_report: reportsIn(value, true).map(reportedTransfer)[0] ?? null,
+    bank_reports: reportsIn(value, false).map(bankReport),
     signing: signingOf(value),
   }
 }
@@ -125,13 +132,22 @@ function depositOf(value: unknown): PayDeposit | null {
   return { address, forwarded_from_minor: minorOf(value['forwarded_by_service_from_minor']) }
 }
 
-function paidAtBank(value: unknown): PaidAtBank | null {
-  if (!isObject(value)) return null
-  const [amount, currency, sha] = [textOf(value['amount']), textOf(value['currency']), textOf(value['document_sha256'])]
-  if (amount === null || currency === null || sha === null) return null
-  const confirmed_by = value['confirmed_by'] === 'merchant' ? 'merchant' : 'creator'
-  const [booked_on, entry_reference] = [textOf(value['booked_on']), textOf(value['entry_reference'])]
-  return { amount, currency, booked_on, entry_reference, document_sha256: sha, confirmed_by }
+/** Reads the evidence of a bank transfer that the merchant confirmed; null if it is none. */
+export function paidAtBank(value: unknown): PaidAtBank | null {
+  if (!isObject(value) || value['confirmed_by'] !== 'merchant') return null
+  const [reference, sha] = [textOf(value['reference']), textOf(value['document_sha256'])]
+  if (reference === null || sha === null) return null
+  return { ...reportedTransfer({ ...value, booked_at: value['booked_on'] }), reference, document_sha256: sha }
+}
+
+/** Reports about bank transfers: of the creator of the invoice, or of the operator. */
+function reportsIn(value: Members, of_creator: boolean): Members[] {
+  return objectsIn(value['bank_reports']).filter(({ reported_by }) => (reported_by === 'creator') === of_creator)
+}
+
+function reportedTransfer({ amount, currency, booked_at, entry_reference }: Members): ReportedTransfer {
+  const [booked_on, entry] = [textOf(booked_at), textOf(entry_reference)]
+  return { amount: textOf(amount) ?? '', currency: textOf(currency) ?? '', booked_on, entry_reference: entry }
 }
 
 function isState(value: unknown): value is InvoiceState {
