@@ -5,7 +5,7 @@ import type { RegisterId } from '../ports/registers.ts'
 import { limits, REGISTER_IDS } from './limits.ts'
 import { nearestName } from './catalogue/search.ts'
 import { readEvmAddress } from '../pure/checks/evm-address.ts'
-import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
+import { unpayableAddress } from '../pure/contracts/unpayable.ts'
 
 const MEMBERS = ['chain_id', 'rpc_urls', 'gas_key_file', 'gas_daily_wei', 'confirmations']
 const NETWORKS_EXAMPLE = '[{"chain_id":137,"rpc_urls":["https://polygon.example"]}]'
@@ -89,7 +89,9 @@ function address(value: string): SettingResult<string> {
   if (read === null) return reject('must be an address: 0x and 40 hexadecimal digits')
   if (read.checksum === 'broken')
     return reject('has a wrong checksum (EIP-55), so a digit or a capital is mistyped; copy the address again')
-  return read.address === ZERO_ADDRESS ? reject('must not be the zero address, which has no known key') : accept(read.address)
+  const unpayable = unpayableAddress(read.address)
+  if (unpayable === null) return accept(read.address)
+  return reject(`must not be ${unpayable.name}, because money sent there is lost; set it to your own account`)
 }
 
 function addresses(value: string): SettingResult<string[]> {

@@ -1,5 +1,5 @@
 import { networkOf, NETWORKS } from '../pure/networks.ts'
-import { usdcOn } from '../pure/payments/usdc.ts'
+
 import { REGISTER_IDS } from './limits.ts'
 import { nearestName } from './catalogue/search.ts'
 import { type Settings, SETTINGS, isPostgres } from './config.ts'
@@ -59,9 +59,6 @@ function checkTogether(settings: Settings): SettingsRead {
     if (file !== undefined) return { ok: false, message: `${file} must be set with a PostgreSQL store, since all instances share it.` }
   }
   const ASSAY_CHAIN_ID = settings.ASSAY_CHAIN_ID || (live ? LIVE : SANDBOX).chain_id
-  if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
-    return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which cannot return payments; set it to your own account.' }
-  }
   const fault = networksFault(settings, ASSAY_CHAIN_ID) ?? registersFault(settings)
   if (fault !== null) return { ok: false, message: fault }
   const { ASSAY_PORT } = settings
@@ -87,18 +84,12 @@ function registersFault({ ASSAY_REGISTERS, ASSAY_REGISTER_URLS, ASSAY_COMPANIES_
 }
 
 /** Contradiction between further networks and the rest; null for none. Tokens without value must not pay where others have value. */
-function networksFault({ ASSAY_NETWORKS, ASSAY_PAY_TO, ASSAY_ASSETS }: Settings, primary: number): string | null {
-  const euro = ASSAY_ASSETS.includes('eurc') ? [primary, ...ASSAY_NETWORKS.map(({ chain_id }) => chain_id)] : []
-  const own = euro.find((chain_id) => networkOf(chain_id)?.eurc?.address.toLowerCase() === ASSAY_PAY_TO)
-  if (own !== undefined)
-    return `ASSAY_PAY_TO is the EURC contract of chain ${own}, which cannot return payments; set it to your own account.`
+function networksFault({ ASSAY_NETWORKS }: Settings, primary: number): string | null {
   const is_testnet = networkOf(primary)?.is_testnet
   for (const { chain_id } of ASSAY_NETWORKS) {
     if (chain_id === primary) return `ASSAY_NETWORKS names chain ${chain_id}, which is ASSAY_CHAIN_ID already; list further networks only.`
     if (networkOf(chain_id)?.is_testnet !== is_testnet)
       return `ASSAY_NETWORKS names chain ${chain_id}, but ASSAY_CHAIN_ID is ${primary}; test networks and others cannot be offered together.`
-    if (ASSAY_PAY_TO === usdcOn(chain_id).address.toLowerCase())
-      return `ASSAY_PAY_TO is the USDC contract of chain ${chain_id}, which cannot return payments; set it to your own account.`
   }
   return null
 }

@@ -216,7 +216,7 @@ test('a fault of a further network is told by its place, and no URL is quoted', 
   }
   assert.match(refusal({ ASSAY_NETWORKS: JSON.stringify([polygon]) }), /^ASSAY_NETWORKS .*ASSAY_MODE=live/)
   const payee = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'
-  assert.match(refusal({ ...LIVE, ASSAY_PAY_TO: payee, ASSAY_NETWORKS: JSON.stringify([polygon]) }), /the USDC contract of chain 137/)
+  assert.match(refusal({ ...LIVE, ASSAY_PAY_TO: payee, ASSAY_NETWORKS: JSON.stringify([polygon]) }), /the USDC contract on Polygon/)
 })
 
 test('every setting says what it means', () => {

@@ -76,7 +76,7 @@ export const BATCH_SETTLER: Deployment = deploymentOf(settler.creation_code)
 export const DEPOSIT_FACTORY: Deployment = deploymentOf(factory.creation_code)
 
 /** The contract that every deposit address delegates to; the constructor of the factory creates it. */
-const IMPLEMENTATION = firstCreated(DEPOSIT_FACTORY.address)
+export const DEPOSIT_IMPLEMENTATION = firstCreated(DEPOSIT_FACTORY.address)
 
 /** An invoice as the factory knows it; the merchant is 0x-prefixed lower-case hex. */
 interface DepositOwner {
@@ -96,7 +96,7 @@ export function sweepGas(items: number): bigint {
 /** Lower-case address. Creation code of a minimal proxy (EIP-1167) whose code ends with the merchant, as OpenZeppelin's Clones make it. */
 export function depositAddress({ invoice_id, merchant }: DepositOwner): string {
   const size = '0041'
-  const code = `0x61${size}3d81600a3d39f3363d3d373d3d3d363d73${IMPLEMENTATION.slice(2)}5af43d82803e903d91602b57fd5bf3${merchant.slice(2)}`
+  const code = `0x61${size}3d81600a3d39f3363d3d373d3d3d363d73${DEPOSIT_IMPLEMENTATION.slice(2)}5af43d82803e903d91602b57fd5bf3${merchant.slice(2)}`
   return create2Address(DEPOSIT_FACTORY.address, depositSalt(invoice_id), code)
 }
 

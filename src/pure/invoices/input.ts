@@ -1,7 +1,7 @@
 import { readEvmAddress } from '../checks/evm-address.ts'
 import { formatMinorUnits, currencyDigits, parseAmount } from '../documents/reconcile/values.ts'
 import { compare, readDecimal } from '../market/fraction.ts'
-import { ZERO_ADDRESS } from '../receipts/receipt.ts'
+import { unpayableAddress, unpayableText } from '../contracts/unpayable.ts'
 import { type BankTerms, bankFault, readCreditorReference, plainIban } from './links.ts'
 
 const BANK_FAULTS = {
@@ -76,10 +76,15 @@ export const INVOICE_FAULTS = {
   amount_above_ceiling: 'The amount is above what one invoice may ask for here.',
   merchant_checksum: 'The checksum of merchant (EIP-55) is broken, so a digit or a capital is wrong: copy the address again.',
   merchant_zero: 'The merchant is the zero address, which has no known key: money sent there is lost.',
-  merchant_is_token: 'The merchant is the token contract itself; money sent there is lost.',
+  merchant_is_token: 'The merchant is a token contract; money sent there is lost.',
+  merchant_unpayable: 'The merchant is not an account or a wallet; money sent there is lost.',
+  merchant_is_deposit:
+    'merchant is the deposit address of an invoice here, whose contract forwards only to the merchant of that invoice. Expected the address of an ' +
+    'account or a wallet of the merchant.',
   referrer_checksum: 'The checksum of referrer (EIP-55) is broken, so a digit or a capital is wrong: copy the address again.',
   self_referral: 'The merchant cannot be the referrer.',
   referrer_zero: 'The referrer is the zero address, which has no known key: leave the referrer out.',
+  referrer_unpayable: 'The referrer is not an account or a wallet: leave the referrer out.',
   text_unprintable: 'client_name, memo and order_number must not hold control, direction or other invisible format characters.',
   return_url_form:
     'return_url must be an https address on port 443 of a host with a domain name, such as https://shop.example/thanks, without user, password ' +
@@ -105,10 +110,16 @@ export interface InvoiceContent {
   bank: BankTerms | null
 }
 
-export type InvoiceReading = { ok: true; content: InvoiceContent } | { ok: false; fault: InvoiceFault; field: string }
+export type InvoiceReading = { ok: true; content: InvoiceContent } | ({ ok: false } & InvoiceRefusal)
+
+/** Why an invoice is not made: the field of the request, and a sentence that says what is wrong with it. */
+export interface InvoiceRefusal {
+  fault: InvoiceFault
+  field: string
+  message: string
+}
 
 const DECIMALS = 6
-const DEAD_ADDRESS = '0x000000000000000000000000000000000000dead'
 
 /** Reads what was asked; forms and lengths have been checked before. A number is taken by its shortest decimal text. */
 export function readInvoice(asked: InvoiceAsked, { ceiling_minor, token }: { ceiling_minor: bigint; token: string }): InvoiceReading {
@@ -118,11 +129,12 @@ export function readInvoice(asked: InvoiceAsked, { ceiling_minor, token }: { cei
   if (amount > ceiling_minor) return fault('amount_above_ceiling', 'amount_usdc')
   if (isMistyped(asked.merchant)) return fault('merchant_checksum', 'merchant')
   const merchant = lower(asked.merchant)
-  if (merchant === ZERO_ADDRESS || merchant === DEAD_ADDRESS) return fault('merchant_zero', 'merchant')
-  if (merchant === token) return fault('merchant_is_token', 'merchant')
+  const unpayable = recipientFault('merchant', merchant, token)
+  if (unpayable !== null) return unpayable
   if (asked.referrer !== undefined && isMistyped(asked.referrer)) return fault('referrer_checksum', 'referrer')
   const referrer = asked.referrer === undefined ? null : lower(asked.referrer)
-  if (referrer === ZERO_ADDRESS) return fault('referrer_zero', 'referrer')
+  const lost = referrer === null ? null : recipientFault('referrer', referrer, token)
+  if (lost !== null) return lost
   if (referrer === merchant) return fault('self_referral', 'referrer')
   const client_name = textOf(asked.client_name)
   const memo = textOf(asked.memo)
@@ -209,6 +221,15 @@ function lower(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-function fault(code: InvoiceFault, field: string): InvoiceReading {
-  return { ok: false, fault: code, field }
+/** Refuses an address that no payment may go to, with its name; null for an account or a wallet. */
+function recipientFault(field: 'merchant' | 'referrer', address: string, token: string): InvoiceReading | null {
+  const found = unpayableAddress(address, token)
+  if (found === null) return null
+  const is_token = found.kind === 'token' && field === 'merchant'
+  const code = found.kind === 'zero' ? (`${field}_zero` as const) : is_token ? 'merchant_is_token' : (`${field}_unpayable` as const)
+  return fault(code, field, unpayableText(field, address, found))
+}
+
+function fault(code: InvoiceFault, field: string, message: string = INVOICE_FAULTS[code]): InvoiceReading {
+  return { ok: false, fault: code, field, message }
 }

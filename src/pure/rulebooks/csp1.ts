@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { addressOfPublicKey, fromHex, nobleCrypto, type ReceiptCrypto, toHex } from '../receipts/crypto.ts'
 import { readEvmAddress } from '../checks/evm-address.ts'
+import { unpayableAddress } from '../contracts/unpayable.ts'
 import { canonicalText } from '../receipts/canonical.ts'
 import { ruleBook } from './rule-book.ts'
 
@@ -106,6 +107,8 @@ export const CSP1_CODES = {
   recipient_malformed: 'stealth_recipient is neither an address (20 bytes) nor a meta-address of one or two points of 33 bytes.',
   recipient_checksum: 'The checksum of stealth_recipient (EIP-55) is broken.',
   recipient_zero: 'stealth_recipient is the zero address.',
+  recipient_unpayable:
+    'stealth_recipient is a contract, a precompile or a burn address, which is no stealth address: money sent there is lost.',
   point_invalid: 'A public key is not a point of secp256k1.',
   ephemeral_missing: 'With an address, ephemeral_pubkey is needed; with a meta-address it is derived here.',
   ephemeral_malformed: 'ephemeral_pubkey is not a key of 33 or 65 bytes.',
@@ -216,7 +219,8 @@ function packageAddress(recipient: string, ephemeral_pubkey: string | undefined,
   const address = readEvmAddress(recipient)
   if (address === null) return refuse('recipient_malformed')
   if (address.checksum === 'broken') return refuse('recipient_checksum')
-  if (/^0x0*$/.test(address.address)) return refuse('recipient_zero')
+  const unpayable = unpayableAddress(address.address)
+  if (unpayable !== null) return refuse(unpayable.kind === 'zero' ? 'recipient_zero' : 'recipient_unpayable')
   if (ephemeral_pubkey === undefined) return refuse('ephemeral_missing')
   if (view_tag === undefined) return refuse('view_tag_missing')
   const bytes = fromHex(ephemeral_pubkey)

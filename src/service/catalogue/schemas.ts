@@ -261,8 +261,8 @@ export const INVOICE_BANK = z
     reference: z.string().max(40).optional().describe('Creditor reference (ISO 11649) of the transfer; one of the invoice if absent.'),
   })
   .describe(
-    'Bank. Account of the merchant, for payers who pay by bank: amount and account never change, and are part of what the merchant signs. The merchant ' +
-      'signs the invoice, then confirms the transfer with a bank statement.',
+    'Bank. Account of the merchant, for payers who pay by bank: part of what the merchant signs. After signing the invoice, the merchant confirms the ' +
+      'transfer with a bank statement.',
   )
 
 /** Shop and due date of an invoice. */

@@ -17,7 +17,7 @@ import {
   FEE_POLICY,
   FEE_POLICY_HASH,
 } from '../../pure/invoices/terms.ts'
-import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
+import { type InvoiceAsked, INVOICE_FAULTS, readInvoice, type InvoiceContent, type InvoiceRefusal } from '../../pure/invoices/input.ts'
 import { bankReference, type BankAccount } from '../../pure/invoices/links.ts'
 import { PILOT_CALLS, PILOT_MINOR, invoiceRecord, transferWay, type ShownDeposit } from '../../pure/invoices/record.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
@@ -63,7 +63,7 @@ export interface InvoiceDeskParts extends CreateParts, ViewParts {
 
 export type InvoiceEnd =
   | { kind: 'made'; created: boolean; view: InvoiceView }
-  | { kind: 'invalid'; fault: InvoiceFault; field: string }
+  | ({ kind: 'invalid' } & InvoiceRefusal)
   | { kind: 'refused'; problem: Problem }
 
 /** Outcome of a requested change. */
@@ -223,7 +223,7 @@ interface Asker {
 
 type Created =
   | { kind: 'created' | 'same'; invoice: StoredInvoice }
-  | { kind: 'invalid'; fault: InvoiceFault; field: string }
+  | ({ kind: 'invalid' } & InvoiceRefusal)
   | { kind: 'refused'; problem: Problem }
 
 /** Makes an invoice, or says why there is none. Nothing reads the chain. */
@@ -234,7 +234,9 @@ async function createInvoice(
   product: InvoiceTerms['product'] = null,
 ): Promise<Created> {
   const read = readInvoice(asked, { ceiling_minor: INVOICE_RULES.ceiling_minor, token: parts.token })
-  if (!read.ok) return { kind: 'invalid', fault: read.fault, field: read.field }
+  if (!read.ok) return { kind: 'invalid', fault: read.fault, field: read.field, message: read.message }
+  if ((await parts.store.find_by_deposit(read.content.merchant)) !== null)
+    return { kind: 'invalid', fault: 'merchant_is_deposit', field: 'merchant', message: INVOICE_FAULTS.merchant_is_deposit }
   const unsigned = await creationFault(parts, read.content, asker)
   if (unsigned !== null) return { kind: 'refused', problem: unsigned }
   const kept = await parts.store.keep(newInvoice(parts, read.content, asker, product), INVOICE_RULES)

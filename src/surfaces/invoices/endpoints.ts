@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { INVOICE_FAULTS } from '../../pure/invoices/input.ts'
 import type { Unprintable } from '../../pure/invoices/printable.ts'
 import { INVOICE_STATES } from '../../pure/invoices/standing.ts'
 import type { MerchantAct } from '../../pure/invoices/terms.ts'
@@ -135,7 +134,7 @@ const CAMEL: Readonly<Record<string, string>> = { amount_usdc: 'amountUsdc', cli
 
 function invoiceProblem(end: Exclude<InvoiceEnd, { kind: 'made' }>): Problem {
   if (end.kind === 'refused') return end.problem
-  const message = INVOICE_FAULTS[end.fault]
+  const { message } = end
   const pointer = `/${CAMEL[end.field] ?? end.field}`
   return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer, code: end.fault, message }] })
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
+import { unpayableAddress } from '../../pure/contracts/unpayable.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import {
   quoteRefusal,
@@ -106,9 +107,11 @@ const REFUSALS = {
     'The checksum of policyholder_address (EIP-55) is broken, so a digit or a capital letter is wrong: copy the address again.',
   beneficiary_checksum:
     'The checksum of beneficiary_address (EIP-55) is broken, so a digit or a capital letter is wrong: copy the address again.',
+  policyholder_unpayable: 'policyholder_address is not an account or a wallet, so money paid to it would be lost.',
+  beneficiary_unpayable: 'beneficiary_address is not an account or a wallet, so money paid to it would be lost.',
 } as const satisfies Record<QuoteRefusal | Mistyped | 'unknown_underwriter' | 'not_proven', string>
 
-type Mistyped = 'policyholder_checksum' | 'beneficiary_checksum'
+type Mistyped = 'policyholder_checksum' | 'beneficiary_checksum' | 'policyholder_unpayable' | 'beneficiary_unpayable'
 
 type BindRefusal = keyof typeof REFUSALS
 const CODES = Object.keys(REFUSALS) as [BindRefusal, ...BindRefusal[]]
@@ -122,7 +125,7 @@ export default defineTool({
     'and no cover, until the underwriter countersigns at /api/insurance/countersign. The same request again returns the same ' +
     'certificate. Verifiable offline. The service underwrites nothing and takes no premium.',
   family: 'insurance',
-  version: '1.1.1',
+  version: '1.2.0',
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -198,10 +201,12 @@ const STATUS = {
   BOUND: 'The underwriter has countersigned.',
 } as const
 
-/** A policy pays the address that it names, so an address with a broken checksum is refused. */
+/** A policy pays the address that it names, so an address with a broken checksum is refused, and one that no payment may go to. */
 function mistypedOf({ policyholder_address = '', beneficiary_address = '' }: z.output<typeof INPUT>): Mistyped | null {
   if (readEvmAddress(policyholder_address)?.checksum === 'broken') return 'policyholder_checksum'
-  return readEvmAddress(beneficiary_address)?.checksum === 'broken' ? 'beneficiary_checksum' : null
+  if (readEvmAddress(beneficiary_address)?.checksum === 'broken') return 'beneficiary_checksum'
+  if (policyholder_address !== '' && unpayableAddress(policyholder_address) !== null) return 'policyholder_unpayable'
+  return beneficiary_address !== '' && unpayableAddress(beneficiary_address) !== null ? 'beneficiary_unpayable' : null
 }
 
 function wishes(asked: z.output<typeof INPUT>) {

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { INVOICE_FAULTS } from '../../pure/invoices/input.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 import { ADDRESS, checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, INVOICE_SHOP } from '../../service/catalogue/schemas.ts'
 
@@ -76,7 +75,7 @@ export default defineTool({
       case 'refused':
         throw new Refusal('INVOICE_LIMIT', end.problem.detail)
       case 'invalid': {
-        const message = INVOICE_FAULTS[end.fault]
+        const { message } = end
         throw new Refusal('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: `/input/${end.field}`, code: end.fault, message }] })
       }
       case 'made': {

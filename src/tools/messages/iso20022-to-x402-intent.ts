@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { checkCurrency, settlementToken } from '../../pure/checks/currency.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
+import { unpayableAddress, unpayableText } from '../../pure/contracts/unpayable.ts'
 import { usableId } from '../../pure/documents/reconcile/values.ts'
 import { PRIMARY_NETWORKS } from '../../pure/networks.ts'
 import { usdcOn } from '../../pure/payments/usdc.ts'
@@ -30,6 +31,7 @@ const INTENT_CODES = [
   'wallet_invalid',
   'wallet_checksum',
   'wallet_zero',
+  'wallet_unpayable',
   'recipient_missing',
   'payer_is_recipient',
   'window_empty',
@@ -241,7 +243,9 @@ function readWallet(text: string, field: string, findings: IntentFinding[]): str
   }
   if (read === null) return fault('wallet_invalid', 'A wallet must be 0x and 40 hexadecimal digits.')
   if (read.checksum === 'broken') return fault('wallet_checksum', 'Wrong EIP-55 capitals: the wallet may be mistyped.')
-  if (/^0x0{40}$/.test(read.address)) return fault('wallet_zero', 'The zero address is not a wallet.')
+  const unpayable = unpayableAddress(read.address)
+  if (unpayable?.kind === 'zero') return fault('wallet_zero', 'The zero address is not a wallet.')
+  if (unpayable !== null) return fault('wallet_unpayable', unpayableText('The wallet', read.address, unpayable))
   return read.checksummed
 }
 
@@ -295,7 +299,7 @@ export default defineTool({
     'your own directory, a nonce derived from the instruction so that a retry cannot pay twice. Signs nothing, holds nothing, moves ' +
     'nothing.',
   family: 'messages',
-  version: '1.1.0',
+  version: '1.2.0',
   price: 'check',
   annotations: PURE,
   scope: {

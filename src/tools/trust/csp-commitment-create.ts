@@ -20,7 +20,7 @@ export default defineTool({
     'the salt is derived under the service’s secret and returned. For a stealth recipient it packages, or derives from a meta-address, ' +
     'the ERC-5564 announcement (scheme 1).',
   family: 'trust',
-  version: '1.0.1',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {
