@@ -247,6 +247,8 @@ export interface InvoiceStore {
   signed_by(merchant: string, before: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
   /** Of this merchant, signed by it and not void, with this creditor reference; the newest ten. */
   signed_by_reference(merchant: string, reference: string): Promise<StoredInvoice[]>
+  /** Returns true when an invoice that this merchant signed was paid, on the chain or at a bank. */
+  was_paid(merchant: string): Promise<boolean>
   /** Marks the invoice as paid by a bank transfer unless it is void, paid, or a payment is on its way to the chain. */
   close_by_bank(closing: BankClosing, now_ms: number): Promise<BankCloseResult>
   bank_reports(invoice_id: string): Promise<BankReport[]>

@@ -2,7 +2,7 @@ import { isServerAddress } from './clients.ts'
 import { isObject, jsonValue } from '../pure/is-object.ts'
 import { type FurtherNetwork, PRIMARY_NETWORKS, networkOf, NETWORKS } from '../pure/networks.ts'
 import type { RegisterId } from '../ports/registers.ts'
-import { limits, REGISTER_IDS } from './limits.ts'
+import { INVOICE_RULES, limits, REGISTER_IDS } from './limits.ts'
 import { nearestName } from './catalogue/search.ts'
 import { readEvmAddress } from '../pure/checks/evm-address.ts'
 import { unpayableAddress } from '../pure/contracts/unpayable.ts'
@@ -396,6 +396,11 @@ export const SETTINGS = {
     'Maximum number of preflights per client and minute in each process, for example 60.',
     limits.preflight_per_minute,
     integer(1, 1_000_000),
+  ),
+  ASSAY_MERCHANT_WRITES_PER_MINUTE: setting(
+    'Maximum number of signed writes of invoices (create, sign, void; a bank statement counts 5) per merchant and minute in each process, for example 1000.',
+    INVOICE_RULES.merchant_per_minute,
+    integer(1, 5_000),
   ),
   ASSAY_CLIENT_CALLS: setting(
     'Maximum number of unpaid calls of one client (an IPv4 address or an IPv6 /48) in flight in each process, for example 256.',

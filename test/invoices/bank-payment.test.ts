@@ -243,7 +243,7 @@ test('a payment on the chain after the bank transfer is a second payment, and a 
     return looked(world, invoice)
   }
   const late = await banked(world, merchant, {}, '10')
-  const document = ({ reference }: Coordinates) => statementOf([EUR({ amount: '45.00', reference })], { iban: IBAN })
+  const document = ({ reference }: { reference: string }) => statementOf([EUR({ amount: '45.00', reference })], { iban: IBAN })
   assert.deepEqual(outcomes(await upload(world, document(coordinates(late)), merchant)), ['closed'])
   const twice = await pay(late)
   assert.deepEqual([twice.status, twice['paid_by'], twice.exceptions], ['SETTLED', 'bank', ['overpaid', 'duplicate_payment']])

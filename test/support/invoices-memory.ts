@@ -5,6 +5,7 @@ import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import type { ContractSignatures } from '../../src/service/invoices/contract-signature.ts'
 import { createInvoiceService, type InvoiceService } from '../../src/service/invoices/invoice-service.ts'
+import { createWriteBudget } from '../../src/service/invoices/write-budget.ts'
 import type { OutsideReads } from '../../src/service/payments/allowance.ts'
 import type { InvoiceWatch } from '../../src/service/invoices/watch.ts'
 import { cartHash, invoiceNonces, termsText, type InvoiceTerms, FEE_POLICY, FEE_POLICY_HASH } from '../../src/pure/invoices/terms.ts'
@@ -128,6 +129,7 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
     page_of: () => Promise.resolve([]),
     signed_by: () => Promise.resolve([]),
     signed_by_reference: () => Promise.resolve([]),
+    was_paid: () => Promise.resolve(false),
     close_by_bank: () => Promise.resolve('gone'),
     bank_reports: () => Promise.resolve([]),
     report_bank: () => Promise.resolve(0),
@@ -168,6 +170,7 @@ export function fixedInvoices(
     watch,
     contracts,
     reads: FREE_READS,
+    budget: createWriteBudget(store, { steady_ms: () => 0 }),
     operator_key: nobleSigner(new Uint8Array(32).fill(7)),
     pilot_merchant: '0x00000000000000000000000000000000a11ce002',
   })

@@ -206,6 +206,14 @@ export const READ_SIGNED = statement(
     order by number desc limit ${limit}`,
 )
 
+/** An invoice of a merchant that it signed and that was paid. */
+export const READ_PAID = statement(
+  'invoice_paid',
+  sql`select ${selected({ invoice_id })} from invoice
+    where merchant = ${merchant} and issue_signature is not null
+      and (bank_paid_ms is not null or exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id)) limit 1`,
+)
+
 /** The primary key decides which of two attributions of a log came first. */
 export const ATTRIBUTE = statement(
   'invoice_attribute',

@@ -131,6 +131,10 @@ export class SqlInvoiceStore extends DatabaseStore implements InvoiceStore {
     return page.map(({ number, ...invoice }) => ({ number, invoice }))
   }
 
+  async was_paid(merchant: string): Promise<boolean> {
+    return (await this.database.readFirst(sql.READ_PAID, { merchant })) !== null
+  }
+
   signed_by_reference(merchant: string, reference: string): Promise<StoredInvoice[]> {
     return this.database.readAll(sql.READ_BY_BANK_REFERENCE, { merchant, bank_reference: reference, limit: SAME_REFERENCE })
   }

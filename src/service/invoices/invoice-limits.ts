@@ -25,8 +25,19 @@ export const INVOICE_RULES = {
   amount_max: 1_000_000_000,
   request_key_chars: 128,
   body_bytes: 16_384,
-  /** Maximum number of write requests per client and minute, in each process. */
+  /** Maximum number of writes without a valid signature of the merchant per client and minute, of wrong signatures, and of payments, in each process. */
   per_minute: 30,
+  /** Maximum number of signed writes of a merchant per minute, in each process, unless ASSAY_MERCHANT_WRITES_PER_MINUTE is set; a statement counts several. */
+  merchant_per_minute: 300,
+  statement_writes: 5,
+  /** Maximum number of signed writes per minute, in each process, of all merchants in a network (/24, /48) that were never paid here. */
+  network_new_per_minute: 300,
+  /** Time in ms for which further requests of a client in the name of a merchant whose signature it sent count for that merchant, and the number kept. */
+  proof_ms: 600_000,
+  proofs_remembered: 10_000,
+  /** Maximum number of requests to write, and of statements, per client and minute, which bounds the reading of bodies. */
+  requests_per_minute: 10_000,
+  statements_per_minute: 120,
   /** Length of a page of a merchant's list, at most, and of one that names no length. */
   list_page_max: 100,
   list_page: 50,

@@ -29,6 +29,7 @@ import { isChainFault } from '../chain-fault.ts'
 import { checkMerchantSignature, notFound, type SignatureParts } from './merchant-signature.ts'
 import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
 import type { InvoiceWatch } from './watch.ts'
+import type { WriteBudget } from './write-budget.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
@@ -158,9 +159,15 @@ async function merchantAct(
   signature: string | null,
   client: string,
 ): Promise<InvoiceChange> {
+  // A signature that was taken before can be sent by anyone who saw it, so it draws on no merchant's budget.
+  const is_new = act === 'issue' ? invoice?.issue_signature === null : invoice?.void_signature === null
+  const limited = signature === null || !is_new ? parts.budget.unproved(client, invoice?.merchant ?? null, 'write') : null
+  if (limited !== null) return { ok: false, problem: limited }
   if (invoice === null) return { ok: false, problem: notFound() }
   const checked = await checkMerchantSignature(parts, act, readTerms(invoice.terms), signature, client)
   if (!checked.ok) return checked
+  const full = is_new ? await parts.budget.proved(client, invoice.merchant, 'write') : null
+  if (full !== null) return { ok: false, problem: full }
   const now_ms = parts.clock.now_ms()
   if (act === 'issue') {
     const kept = await parts.store.sign(invoice.invoice_id, checked.signature, now_ms, INVOICE_RULES.merchant_signed)
@@ -198,6 +205,8 @@ async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<{
 }
 
 interface CreateParts extends SignatureParts {
+  /** Budgets of merchants and clients. */
+  budget: WriteBudget
   store: InvoiceStore
   clock: Clock
   derive: Derivation
@@ -233,6 +242,10 @@ async function createInvoice(
   asker: Asker,
   product: InvoiceTerms['product'] = null,
 ): Promise<Created> {
+  // A call was paid for, or took a free unit.
+  const limited =
+    asker.address === null || asker.signature !== null ? null : parts.budget.unproved(asker.address, asked.merchant.toLowerCase(), 'write')
+  if (limited !== null) return { kind: 'refused', problem: limited }
   const read = readInvoice(asked, { ceiling_minor: INVOICE_RULES.ceiling_minor, token: parts.token })
   if (!read.ok) return { kind: 'invalid', fault: read.fault, field: read.field, message: read.message }
   if ((await parts.store.find_by_deposit(read.content.merchant)) !== null)
@@ -268,7 +281,7 @@ async function creationFault(
   const cart = cartOf(parts, content)
   const terms = { invoice_id: request_key, ...cart, cart_hash: cartHash(cart, parts.crypto) }
   const checked = await checkMerchantSignature(parts, 'create', terms, signature, address ?? '')
-  return checked.ok ? null : checked.problem
+  return checked.ok ? parts.budget.proved(address ?? '', terms.merchant, 'write') : checked.problem
 }
 
 /** A signed request belongs to its merchant, wherever it comes from; any other to its client. */

@@ -23,10 +23,12 @@ import { problem, type Problem } from '../problems.ts'
 import type { ContractSignatures } from './contract-signature.ts'
 import { readBankPayment, readCreatorReport, standingNow } from './invoice-view.ts'
 import { merchantSignRequest, notFound } from './merchant-signature.ts'
+import type { WriteBudget } from './write-budget.ts'
 
 /** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. */
 
 interface MerchantRequestParts {
+  budget: WriteBudget
   store: Pick<InvoiceStore, 'find' | 'payments' | 'signed_by' | 'signed_by_reference' | 'close_by_bank'>
   clock: Clock
   crypto: ReceiptCrypto
@@ -193,11 +195,20 @@ async function confirmTransfers(parts: MerchantRequestParts, { document, by, sig
   const now_s = Math.floor(now_ms / 1_000)
   const document_sha256 = documentSha256(document)
   const actOf = (merchant: string, issued_at: number) => statementAct({ service: parts.site_url(), merchant, document_sha256, issued_at })
+  const named = 'merchant' in by ? by.merchant.toLowerCase() : null
+  const limited =
+    signature === null || named === null ? parts.budget.unproved(client, named, 'statement') : parts.budget.checking(client, named)
+  if (limited !== null) return { ok: false, problem: limited }
   if ('invoice_id' in by) return { ok: false, problem: await creatorProblem(parts, by.invoice_id) }
   const merchant = by.merchant.toLowerCase()
   const act = actOf(merchant, by.issued_at ?? now_s)
   const refusal = await signatureProblem(parts, act, { signature, client }, now_s, () => actOf(merchant, now_s))
-  if (refusal !== null) return { ok: false, problem: refusal }
+  if (refusal !== null) {
+    if (signature !== null && refusal.code === 'INVOICE_SIGNATURE_INVALID') parts.budget.wrong(client, merchant)
+    return { ok: false, problem: refusal }
+  }
+  const full = await parts.budget.proved(client, merchant, 'statement')
+  if (full !== null) return { ok: false, problem: full }
   const { confirmByStatement } = await import('./bank-confirmation.ts')
   const { RailFull } = await import('./bank-rail.ts')
   const find = (reference: string) => parts.store.signed_by_reference(merchant, reference)

@@ -10,12 +10,14 @@ import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { signRequest, type SignRequest } from '../../pure/signing/sign-request.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { ContractSignatures } from './contract-signature.ts'
+import type { WriteBudget } from './write-budget.ts'
 
 export interface SignatureParts {
   crypto: ReceiptCrypto
   /** Asks merchants that are contracts; null where there is no chain to ask. */
   contracts: ContractSignatures | null
   site_url(): string
+  budget: WriteBudget
 }
 
 /**
@@ -29,17 +31,25 @@ export async function checkMerchantSignature(
   signature: string | null,
   client: string,
 ): Promise<{ ok: true; signature: string } | { ok: false; problem: Problem }> {
-  const { crypto, contracts } = parts
+  const { crypto, contracts, budget } = parts
+  const limited = signature === null ? null : budget.checking(client, terms.merchant)
+  if (limited !== null) return { ok: false, problem: limited }
   if (signature !== null && merchantSigned(act, terms, signature, crypto)) return { ok: true, signature }
   const detail =
     signature === null
       ? 'Sign `sign.typed_data` with the wallet of the merchant and send the signature.'
       : 'The signature is not one of the merchant over this invoice. Sign `sign.typed_data` with the wallet of the merchant.'
   const wrong = problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign: merchantSignRequest(parts, act, terms) } })
-  if (signature === null || contracts === null) return { ok: false, problem: wrong }
+  if (signature === null) return { ok: false, problem: wrong }
+  if (contracts === null) {
+    budget.wrong(client, terms.merchant)
+    return { ok: false, problem: wrong }
+  }
   const digest = merchantDigest(act, terms, crypto)
   const refusal = await contracts.refusal({ wallet: terms.merchant, digest, signature, client, wrong, rate_code: 'INVOICE_RATE_LIMITED' })
-  return refusal === null ? { ok: true, signature } : { ok: false, problem: refusal }
+  if (refusal === null) return { ok: true, signature }
+  if (refusal === wrong) budget.wrong(client, terms.merchant)
+  return { ok: false, problem: refusal }
 }
 
 /** What the merchant signs for an act, and where the signature goes. */

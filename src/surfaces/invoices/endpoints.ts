@@ -23,10 +23,10 @@ import {
   ID,
   INVOICE_BODY,
   INVOICE_EVENTS_PATH,
-  INVOICE_RATE,
   MERCHANT_ENDPOINTS,
   SIGNATURE,
   tagOf,
+  WRITE_RATE,
   type InvoiceRoom,
 } from './merchant.ts'
 import { PAYMENT_ENDPOINTS } from './payment.ts'
@@ -106,7 +106,7 @@ const create = defineEndpoint({
       .optional()
       .describe('Names this request: a retry with the same content returns the first invoice, with other content it is refused.'),
   },
-  rate: INVOICE_RATE,
+  rate: WRITE_RATE,
   body: {
     schema: REQUEST,
     bounds: INVOICE_BODY,
@@ -187,6 +187,8 @@ const follow = defineEndpoint({
     withInvoice(room, request.parts.id, (view) => invoiceEvents(request, room.deps.invoices.live, request.query.last_event_id, view)),
 })
 
+const LOOK_UP_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.per_minute }
+
 const lookUp = defineEndpoint({
   id: 'name-invoice-transaction',
   method: 'post',
@@ -194,7 +196,7 @@ const lookUp = defineEndpoint({
   summary: 'Look for payments of the invoice in one transaction, now; nothing is believed but the chain.',
   parts: ID,
   unfit_path: notFound,
-  rate: INVOICE_RATE,
+  rate: LOOK_UP_RATE,
   body: {
     schema: named('invoice-transaction', z.strictObject({ tx_hash: BYTES_32.describe('Hash of a transaction that is said to pay it.') })),
     bounds: INVOICE_BODY,
@@ -226,7 +228,7 @@ function merchantAct(id: string, act: MerchantAct, path: string, summary: string
     summary,
     parts: ID,
     unfit_path: notFound,
-    rate: INVOICE_RATE,
+    rate: WRITE_RATE,
     body: { schema: MERCHANT_SIGNATURE, bounds: INVOICE_BODY },
     answers: { 200: { description: 'The invoice.', json: RECORD } },
     problems: ['INVOICE_SIGNATURE_INVALID', 'INVOICE_NOT_VOIDABLE', 'INVOICE_LIMIT', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],

@@ -16,8 +16,8 @@ export interface InvoiceRoom {
   words: PaymentRenderer
 }
 
-/** Rate limit of writes and payments, with one count for all of them. */
-export const INVOICE_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.per_minute }
+/** Bound on the reading of requests to write. The service has the budgets of clients and merchants, since only it knows who signed. */
+export const WRITE_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.requests_per_minute }
 
 export const INVOICE_BODY: ReadBounds = { body_bytes: INVOICE_RULES.body_bytes, depth: 8, nodes: 100, unsafe_numbers: 'refuse' }
 
@@ -147,7 +147,7 @@ const list = defineEndpoint({
 })
 
 const STATEMENT = '/api/invoice/statement'
-const STATEMENT_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: RAIL_LIMITS.uploads_per_minute }
+const STATEMENT_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.statements_per_minute }
 /** Escapes of JSON make a document longer. */
 const STATEMENT_BODY: ReadBounds = { body_bytes: 2 * RAIL_LIMITS.upload_chars, depth: 4, nodes: 50, unsafe_numbers: 'refuse' }
 

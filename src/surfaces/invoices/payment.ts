@@ -19,16 +19,19 @@ import {
 import { caip2, challengeOf } from '../../service/payments/terms.ts'
 import { problem, type Problem, type ProblemCode } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
-import { component, endpointsOf, named, readJson, type EndpointResult, type RawRequest } from '../endpoint.ts'
+import { component, endpointsOf, named, readJson, type EndpointResult, type Rate, type RawRequest } from '../endpoint.ts'
 import { sendOnce } from '../http/document.ts'
 import { type Env, jsonReply, response, wantsPage, type Reply } from '../http/reply.ts'
 import { HTML_TYPE, PAGE_HEADERS } from '../pages/layout.ts'
 import { localized } from '../pages/messages.ts'
 import { noInvoicePage, payPage } from '../pages/pay-page.ts'
 import { resendSecretsIn } from '../rest.ts'
-import { ADDRESS, BYTES_32, ID, INVOICE_BODY, INVOICE_EVENTS_PATH, INVOICE_RATE, tagOf, type InvoiceRoom } from './merchant.ts'
+import { ADDRESS, BYTES_32, ID, INVOICE_BODY, INVOICE_EVENTS_PATH, tagOf, type InvoiceRoom } from './merchant.ts'
 
 const defineEndpoint = endpointsOf<InvoiceRoom>()
+
+/** Payments have their own count, so that no other request keeps one from being taken. */
+const PAY_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.per_minute }
 
 /**
  * Pays an invoice by a signed transfer (EIP-3009): an x402 header, or `{authorization, signature}` in the body. Without either it returns
@@ -60,13 +63,13 @@ async function givenPayment({ context, admit }: RawRequest, view: InvoiceView): 
   const [name, second] = (['payment-signature', 'x-payment'] as const).filter((header) => context.req.header(header) !== undefined)
   if (second !== undefined) return { kind: 'problem', problem: problem('PAYMENT_CONFLICT', 'Send one payment, in one header.') }
   if (name !== undefined) {
-    const limited = admit(INVOICE_RATE)
+    const limited = admit(PAY_RATE)
     if (limited !== null) return { kind: 'problem', problem: limited }
     const read = exactOnly(readPayment({ kind: 'header', name, text: context.req.header(name) ?? '' }))
     return read.ok ? { kind: 'payment', payment: read.payment } : { kind: 'problem', problem: refusalForCheck(read).problem }
   }
   if (context.req.method === 'GET' || isEmpty(context)) return { kind: 'problem', problem: unpaid() }
-  const limited = admit(INVOICE_RATE)
+  const limited = admit(PAY_RATE)
   if (limited !== null) return { kind: 'problem', problem: limited }
   const body = await readJson(context, INVOICE_BODY)
   if (!body.ok) return { kind: 'problem', problem: body.problem }

@@ -190,7 +190,7 @@ function fieldRow(name: Field): (Markup | string)[] {
 
 const EVENTS: Readonly<Record<WebhookEventType, string>> = {
   'invoice.created': 'the merchant has signed an invoice',
-  'invoice.paid': 'confirmed payments have reached the amount, or a bank statement confirmed the transfer (bank_payment)',
+  'invoice.paid': 'confirmed payments have reached the amount, or the merchant confirmed a bank transfer with its signature (bank_payment)',
   'invoice.underpaid': 'a payment is confirmed, and a part of the amount is still due',
   'invoice.voided': 'the merchant has voided an invoice',
   'invoice.expired': 'an invoice has expired without being paid',
@@ -203,6 +203,10 @@ const INVOICES: Values = {
   invoice_max: () => INVOICE_RULES.amount_max,
   relay_minimum: () => usdcDecimal(INVOICE_RULES.relay_minimum_minor),
   sweep_minimum: () => usdcDecimal(INVOICE_RULES.sweep_minimum_minor),
+  merchant_writes: () => INVOICE_RULES.merchant_per_minute,
+  statement_writes: () => INVOICE_RULES.statement_writes,
+  client_writes: () => INVOICE_RULES.per_minute,
+  network_writes: () => INVOICE_RULES.network_new_per_minute,
   list_token_h: () => INVOICE_RULES.list_token_s / 3_600,
   webhook_events: () =>
     table(
