@@ -240,7 +240,7 @@ function listRow({ invoice_id, status, amount_usdc, client_name, created_at, ...
   return cells.map((cell) => printable(String(cell)))
 }
 
-/** How it was paid, and what is known of bank transfers. */
+/** Returns how it was paid, and the state of bank transfers. */
 function railText({ paid_by, bank_payment, bank_status }: Members): string {
   if (paid_by === 'bank' && isObject(bank_payment)) {
     const { amount, currency, reference, booked_on } = bank_payment

@@ -12,7 +12,7 @@ const BURN = new Set([
   `0x${'f'.repeat(40)}`,
 ])
 
-/** Stands for the coin of a chain in interfaces of exchanges. */
+/** Placeholder for the coin of a chain in interfaces of exchanges. */
 const COIN_PLACEHOLDER = `0x${'e'.repeat(40)}`
 
 /** Precompiles have small numbers: 0x01 to 0x11 on Ethereum, 0x100 for P-256; chains reserve the range up to here. */
@@ -51,7 +51,7 @@ export interface UnpayableAddress {
   name: string
 }
 
-/** What an address is that no payment may go to; null for one that may be an account or a wallet. `token` is a further token contract. */
+/** Returns the name of an address that no payment may go to; null for one that may be an account or a wallet. `token` is a further token contract. */
 export function unpayableAddress(given: string, token?: string): UnpayableAddress | null {
   const address = given.toLowerCase()
   if (/^0x0{40}$/.test(address)) return { kind: 'zero', name: 'the zero address, which has no known key' }

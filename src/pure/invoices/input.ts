@@ -92,7 +92,7 @@ export const INVOICE_FAULTS = {
   ...BANK_FAULTS,
 } as const
 
-export type InvoiceFault = keyof typeof INVOICE_FAULTS
+type InvoiceFault = keyof typeof INVOICE_FAULTS
 
 export interface InvoiceContent {
   amount_minor: bigint

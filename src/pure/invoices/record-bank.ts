@@ -96,7 +96,7 @@ function ownBank({ terms, standing, merchant_signed }: BankParts, bank: BankTerm
   }
 }
 
-/** What is known of bank transfers, in words; null without any. Only the confirmation of the merchant is one. */
+/** State of bank transfers in words; null without any. Only the merchant confirms one. */
 export function bankStatus({ bank_payment, creator_report, bank_reports = [] }: StatusParts): string | null {
   if (bank_payment !== null) return 'confirmed by the merchant with a bank statement'
   if (creator_report !== null) return CREATOR_REPORT
@@ -120,7 +120,7 @@ export function reportedOf(parts: BankParts) {
     booked_at: booked_on,
     amount: signedText(booking),
     currency: booking.currency,
-    verdict: String(verdict),
+    verdict,
     reported_at: instant(Math.floor(reported_ms / 1_000)),
     reported_by: 'operator',
   }))

@@ -52,7 +52,7 @@ export async function checkMerchantSignature(
   return { ok: false, problem: refusal }
 }
 
-/** What the merchant signs for an act, and where the signature goes. */
+/** Returns the typed data that the merchant signs for an act, and where the signature goes. */
 export function merchantSignRequest(
   { crypto, site_url }: Pick<SignatureParts, 'crypto' | 'site_url'>,
   act: MerchantSigning,

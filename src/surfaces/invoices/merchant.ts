@@ -231,17 +231,21 @@ const confirm = defineEndpoint({
   problems: ['INVOICE_SIGNATURE_INVALID', 'INVOICE_NOT_FOUND', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
   async run({ body, caller }, { deps }) {
     const { document, merchant, issued_at, signature = null, invoice_id } = body
-    const confirm = async (by: Parameters<typeof deps.invoices.service.confirmTransfers>[0]['by']) => {
-      const end = await deps.invoices.service.confirmTransfers({ document, by, signature, client: caller })
-      return end.ok ? jsonReply(200, JSON.stringify(end.value), { 'cache-control': 'private, no-store' }) : end.problem
-    }
+    const asked = { document, signature, client: caller }
+    const { confirmTransfers } = deps.invoices.service
     if (merchant !== undefined && invoice_id === undefined)
-      return confirm({ merchant, issued_at: issued_at === undefined ? null : Number(issued_at) })
-    if (invoice_id !== undefined && merchant === undefined) return confirm({ invoice_id })
+      return statementReply(
+        await confirmTransfers({ ...asked, by: { merchant, issued_at: issued_at === undefined ? null : Number(issued_at) } }),
+      )
+    if (invoice_id !== undefined && merchant === undefined) return statementReply(await confirmTransfers({ ...asked, by: { invoice_id } }))
     const message = 'Give merchant, the address that has signed the invoices; invoice_id and invoice_token confirm nothing.'
     return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '/merchant', code: 'merchant_missing', message }] })
   },
 })
+
+function statementReply(end: Awaited<ReturnType<InvoiceRoom['deps']['invoices']['service']['confirmTransfers']>>) {
+  return end.ok ? jsonReply(200, JSON.stringify(end.value), { 'cache-control': 'private, no-store' }) : end.problem
+}
 
 /** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. Their addresses, and that of the creation, refuse GET. */
 export const MERCHANT_ENDPOINTS = [

@@ -98,7 +98,7 @@ function InvoiceRow({ invoice, words, list }: { invoice: ListedInvoice; words: S
   </tr>`
 }
 
-/** What the bank has to do with the invoice; null if nothing. */
+/** State of bank transfers as text; null without any. */
 function bankText({ bank_payment, bank_status }: ListedInvoice): string | null {
   if (bank_payment === null) return bank_status === null ? null : `Bank: ${bank_status}`
   const { amount, currency, booked_on } = bank_payment

@@ -31,7 +31,7 @@ export interface ListedInvoice {
   paid_by: 'chain' | 'bank' | null
   /** Bank transfer that the merchant confirmed. */
   bank_payment: PaidAtBank | null
-  /** What is known of bank transfers, in words. */
+  /** State of bank transfers, in words. */
   bank_status: string | null
   tx_hash: string | null
   transaction_url: string | null
