@@ -10,7 +10,7 @@ import { invoicePdf } from '../../src/service/invoices/pdf.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedInvoices } from '../support/invoices-memory.ts'
 
-const MERCHANT = '0x4200000000000000000000000000000000000006'
+const MERCHANT = '0x1000000000000000000000000000000000000001'
 
 async function view(client_name: string, memo: string) {
   const end = await fixedInvoices({ now_ms: () => Date.UTC(2026, 10, 21, 12) }).create({
