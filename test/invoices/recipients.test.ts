@@ -19,7 +19,7 @@ const number = (value: number) => `0x${value.toString(16).padStart(40, '0')}`
 // Addresses of Circle, x402 (specs/schemes), Permit2 and the OP Stack, and of this service's own deployments.
 const UNPAYABLE: [string, string, RegExp][] = [
   [number(0), 'zero', /the zero address/],
-  ['0x000000000000000000000000000000000000dEaD', 'burn', /the burn address 0x000000000000000000000000000000000000dead/],
+  ['0x000000000000000000000000000000000000dEaD', 'burn', /a burn address, which has no known key/],
   ['0xdead000000000000000042069420694206942069', 'burn', /burn address/],
   [number(1), 'reserved', /number 0x1 of .* precompiles/],
   [number(0x11), 'reserved', /0x11/],

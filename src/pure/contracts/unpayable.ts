@@ -55,7 +55,7 @@ export interface UnpayableAddress {
 export function unpayableAddress(given: string, token?: string): UnpayableAddress | null {
   const address = given.toLowerCase()
   if (/^0x0{40}$/.test(address)) return { kind: 'zero', name: 'the zero address, which has no known key' }
-  if (BURN.has(address)) return { kind: 'burn', name: `the burn address ${address}, which has no known key` }
+  if (BURN.has(address)) return { kind: 'burn', name: 'a burn address, which has no known key' }
   if (address === COIN_PLACEHOLDER) return { kind: 'placeholder', name: 'the placeholder for the coin of a chain, which has no known key' }
   if (BigInt(address) <= LAST_RESERVED)
     return { kind: 'reserved', name: `number 0x${BigInt(address).toString(16)} of the addresses that chains reserve for precompiles` }

@@ -107,8 +107,7 @@ export const CSP1_CODES = {
   recipient_malformed: 'stealth_recipient is neither an address (20 bytes) nor a meta-address of one or two points of 33 bytes.',
   recipient_checksum: 'The checksum of stealth_recipient (EIP-55) is broken.',
   recipient_zero: 'stealth_recipient is the zero address.',
-  recipient_unpayable:
-    'stealth_recipient is a contract, a precompile or a burn address: money sent there is lost.',
+  recipient_unpayable: 'stealth_recipient is a contract, a precompile or a burn address: money sent there is lost.',
   point_invalid: 'A public key is not a point of secp256k1.',
   ephemeral_missing: 'With an address, ephemeral_pubkey is needed; with a meta-address it is derived here.',
   ephemeral_malformed: 'ephemeral_pubkey is not a key of 33 or 65 bytes.',

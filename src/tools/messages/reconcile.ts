@@ -65,7 +65,7 @@ export default defineTool({
     'integer amounts: SETTLED, UNPAID, AMOUNT_MISMATCH or DUPLICATE_PAYMENT for each, with unmatched entries and proof that no amount ' +
     'was lost. An ACH file alone shows origination, not settlement.',
   family: 'messages',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'document',
   annotations: PURE,
   scope: {
@@ -76,7 +76,12 @@ export default defineTool({
       'booking date within a window around the requested execution or settlement date; when one is missing, IDs alone decide',
       'transactions of an entry against its amount',
     ],
-    not_checked: ['the messages against their schemas', 'balances of the statement', 'currency conversion: nothing is converted'],
+    not_checked: [
+      'who wrote the messages: anyone can write a statement',
+      'the messages against their schemas',
+      'balances of the statement',
+      'currency conversion: nothing is converted',
+    ],
   },
   bounds: { body_bytes: limits.document_body_bytes },
   heavy: true,
@@ -87,8 +92,8 @@ export default defineTool({
       word: 'NOT RECONCILED',
       sentence: 'An input could not be read completely, so no payment was checked; see findings.',
     },
-    { when: { all_settled: true }, tone: 'good', word: 'ALL SETTLED', sentence: '{summary}' },
-    { when: { all_settled: false }, tone: 'bad', word: 'NOT ALL SETTLED', sentence: '{summary}' },
+    { when: { all_settled: true }, tone: 'good', word: 'ALL SETTLED', sentence: 'By the messages given: {summary}' },
+    { when: { all_settled: false }, tone: 'bad', word: 'NOT ALL SETTLED', sentence: 'By the messages given: {summary}' },
   ],
   sources: [],
   input: z
