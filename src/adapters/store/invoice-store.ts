@@ -417,7 +417,7 @@ function* note(invoice_id: string, now_ms: number, eventsOf: EventsOf): Work<voi
 }
 
 function dataOf(
-  { invoice_id, merchant, amount_minor, terms, bank_payment, issue_signature }: StoredInvoice,
+  { invoice_id, merchant, amount_minor, terms, bank_paid_ms, bank_payment, issue_signature }: StoredInvoice,
   standing: Standing,
   payment: InvoicePayment | null,
 ) {
@@ -434,7 +434,8 @@ function dataOf(
     confirmed_minor: String(standing.confirmed_minor),
     overpaid_minor: String(standing.overpaid_minor),
     due_minor: String(standing.due_minor),
-    bank_payment: bank_payment === null ? null : (JSON.parse(bank_payment) as unknown),
+    // Without a time of payment it is the report of a creator, which confirms nothing.
+    bank_payment: bank_paid_ms === null || bank_payment === null ? null : (JSON.parse(bank_payment) as unknown),
     payment: payment && {
       transaction: payment.transaction,
       log_index: payment.log_index,
