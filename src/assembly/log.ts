@@ -66,7 +66,7 @@ export interface LogInspection {
   head: LogHead | null
   /** Epoch of the published head. */
   epoch: number
-  /** How the store contradicts what was published; null when it does not. */
+  /** Contradiction between the store and the published head; null without one. */
   fault: LogFault | null
   /** Name and key of the log of an epoch. */
   keyOf(epoch: number): VerifierKey

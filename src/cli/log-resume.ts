@@ -19,7 +19,7 @@ import { readEnvironment, withLedger } from './deployment.ts'
 import { CliError, type Exit } from './errors.ts'
 import { say, wantsJson } from './terminal.ts'
 
-/** What was found and done, in words and for programs. */
+/** Result of the command, in words and for programs. */
 interface Report {
   state: 'running' | 'stopped' | 'resumed'
   lines: string[]

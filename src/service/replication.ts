@@ -1,7 +1,7 @@
 import type { Store, StoreReplication } from '../ports/store.ts'
 import type { Gauge } from '../ports/telemetry.ts'
 
-/** Whether a commit of the store survives the loss of the database server that made it. */
+/** Replication of the store: it decides if a commit survives the loss of the database server that made it. */
 
 /**
  * `none`: SQLite, or a server without standbys. `synchronous`: each commit waits for a standby. `waiting`: it would, but no standby matches

@@ -3,7 +3,7 @@ import { expression, sql, statement } from './statements.ts'
 
 /**
  * Receivers of the write-ahead log of a PostgreSQL server. Without the rights of pg_read_all_stats the view shows every row, but neither
- * state nor sync_state. Base backups and archive receivers are no standbys; logical subscribers are recognised by their slots, which
+ * state nor sync_state. Base backups and archive receivers do not count as standbys; logical subscribers are recognised by their slots, which
  * every user may read.
  */
 export const READ_WALSENDERS = statement(

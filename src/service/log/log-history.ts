@@ -35,7 +35,7 @@ const RESUMPTION = z.strictObject({
 export type LogStop = z.infer<typeof STOP>
 export type LogResumption = z.infer<typeof RESUMPTION>
 
-/** What stops a log. */
+/** Contradiction that stops a log. */
 export type LogFault = Omit<LogStop, 'stopped_ms' | 'epoch'>
 
 export interface StopRecord {

@@ -71,7 +71,7 @@ export async function firmHead(
 
 /**
  * The head of the log that may be shown. A head is kept in the memory of this machine before it leaves; a store that is behind a head in
- * memory, or does not continue it, stops the log for all instances, since going on would show two histories. Only the operator resumes it.
+ * memory, or does not continue it, stops the log for all instances, since another checkpoint could show a second history. Only the operator resumes it.
  */
 export class PublishedHead {
   readonly #parts: PublishedHeadParts

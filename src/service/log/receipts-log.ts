@@ -275,7 +275,7 @@ export interface ReceiptsLog {
   /** The log's key of this epoch and, under another name and type, the key by which it signs the logs of others. */
   readonly verifier_key: string
   readonly witness_key: string
-  /** Whether the log runs, and every stop so far. */
+  /** Current stop, if any, and every stop so far. */
   state(): LogState
   /** Writes an entry down as waiting; durable when it resolves. */
   handIn(entry: string): Promise<void>
