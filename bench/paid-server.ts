@@ -48,6 +48,7 @@ import { createMismatches, createSignIn } from '../src/service/payments/resends.
 import { type OnChainCheck, ON_CHAIN_REFUSALS } from '../src/service/payments/on-chain.ts'
 import { createLogQueue } from '../src/service/log/receipts-log.ts'
 import { createPriceBook, EPOCH_MS } from '../src/service/payments/price-book.ts'
+import { gasNotCompared, NOT_COMPARED } from '../src/service/payments/gas-watch.ts'
 import type { Settler } from '../src/service/payments/settlement.ts'
 import type { PaymentTerms } from '../src/service/payments/terms.ts'
 import { createRegistrar } from '../src/service/records/insurance.ts'
@@ -172,9 +173,11 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     paymentHealth: () => Promise.resolve({ enabled: true, method: 'self', chain_ok: true, ready: true, overdue: 0 }),
     operator: {
       gas: () => [],
+      gas_prices: () => [],
       source_reads_daily: 0,
       source_reads_used: () => Promise.resolve(0),
-      report: () => operatorReport({ store, clock: systemClock, gas: () => [], datasets: () => [], queues: () => [] }),
+      report: () =>
+        operatorReport({ store, clock: systemClock, gas: () => [], gas_prices: () => [], datasets: () => [], queues: () => [] }),
     },
     takes_payments: true,
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
@@ -257,6 +260,7 @@ function vouchers(payments: PaymentServiceParts) {
     rules: CHANNEL_RULES,
     hashes: createChannelHashes(place.chain_id, crypto),
     receiver_authorizer: authorizer.address,
+    gas: gasNotCompared(place.chain_id, `eip155:${place.chain_id}`, NOT_COMPARED.sandbox),
     crypto,
     failures: createFailureCount(systemClock, ON_CHAIN_LIMITS),
     trips: { take: () => true },

@@ -7,7 +7,7 @@ import { choosePrices } from '../adapters/prices/choose.ts'
 import type { Prices } from '../ports/prices.ts'
 import type { StoreIdentity } from '../ports/store.ts'
 import { BATCH_SETTLER } from '../pure/contracts/deployment.ts'
-import { createChannelHashes, type ChannelHashes } from '../pure/payments/channels.ts'
+import { createChannelHashes } from '../pure/payments/channels.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { assetId, networkOf } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
@@ -17,10 +17,9 @@ import { reconcileJob, type ReconcileRules, type ReconcileSummary } from '../ser
 import type { Job } from '../service/jobs/jobs.ts'
 import { CHANNEL_RULES, limits } from '../service/limits.ts'
 import { networkHasher } from '../service/clients.ts'
-import { type ChannelRules, channelsJob, createChannelCalls } from '../service/payments/channel-chain.ts'
+import { type ChannelRules, channelsJob } from '../service/payments/channel-chain.ts'
 import { createChannelRefunds, type RefundParts } from '../service/payments/channel-refunds.ts'
 import { createChannelService } from '../service/payments/channel-service.ts'
-import type { Signer } from '../ports/signer.ts'
 import type { PaymentServiceParts } from '../service/payments/payment-parts.ts'
 import { createInFlightClaims, createPaymentService } from '../service/payments/payment-service.ts'
 import type { EvidenceSource, FaultHook, Settler } from '../service/payments/settlement.ts'
@@ -32,6 +31,8 @@ import { createUsedAuthorizations } from '../service/payments/used-authorization
 import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
 import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
 import { caip2, type PaymentTerms } from '../service/payments/terms.ts'
+import type { GasView, GasWatch, GasWatchRules } from '../service/payments/gas-watch.ts'
+import { channelCalls, type ChannelRoom, gasWatchOf } from './gas.ts'
 import { type EuroRates, watchEuroRate } from '../service/payments/euro-rate.ts'
 import { type NetworkDesk, type NetworkState, routePayments, watchNetworks } from '../service/payments/network-desks.ts'
 import { WRITER_RULES, type WriterRules } from '../service/payments/writer-rules.ts'
@@ -51,6 +52,8 @@ export interface PaymentParts {
   health(): Promise<PaymentHealth>
   /** State of each network; empty where there is only that of the deployment. */
   networks(): readonly NetworkState[]
+  /** Gas against prices on each network. */
+  gas_prices(): readonly GasView[]
   /** Last known balances of the gas wallets; empty where there are none. */
   gas(): ReturnType<SelfSettler['gas']>
   /** Settles what is still open as far as it goes, then lets go of the chain. */
@@ -67,6 +70,7 @@ export interface PaymentRules {
   channels?: Partial<ChannelRules>
   /** Interval at which the rate of EURC is read. */
   euro_every_ms?: number
+  gas?: GasWatchRules
 }
 
 /** Hooks for tests. */
@@ -74,7 +78,7 @@ export interface PaymentHooks {
   /** Called at each step between which the process may crash. */
   reach: FaultHook
   rules: PaymentRules
-  /** Prices for the rate of EURC; left out, those of the mode. */
+  /** Prices of EURC and of the coins that pay for gas; left out, those of the mode. */
   prices?: Prices | undefined
 }
 
@@ -89,11 +93,13 @@ const NO_PAYMENTS: PaymentHealth = { enabled: false, method: null, chain_ok: fal
 const ANYBODY = '0x0000000000000000000000000000000000000001'
 
 /** Verification, settlement and reconciliation over one chain. */
-export async function openPayments(deployment: Deployment, hooks: PaymentHooks): Promise<PaymentParts> {
-  const { base, store, prices, log, clock } = deployment
-  const { rules } = hooks
+export async function openPayments(deployment: Deployment, given: PaymentHooks): Promise<PaymentParts> {
+  const { base, store, prices, log, clock, settings } = deployment
+  const { rules } = given
+  const hooks = { ...given, prices: given.prices ?? choosePrices(settings.ASSAY_MODE, deployment.lease_clock) }
   const common = paymentTermsOf(deployment.identity)
-  const channels = base === null ? null : channelParts(deployment, hooks, base, common)
+  const gas = gasWatchOf(deployment, { ...hooks, rules: rules.gas }, common.chain_id, base)
+  const channels = base === null ? null : channelParts(deployment, hooks, base, common, gas)
   const place: PaymentTerms = channels === null ? common : { ...common, channels: channels.terms }
   if (base === null) {
     return {
@@ -105,6 +111,7 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
       jobs: [],
       health: () => Promise.resolve(NO_PAYMENTS),
       networks: () => [],
+      gas_prices: () => [],
       gas: () => [],
       stop: () => Promise.resolve(),
     }
@@ -119,16 +126,18 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
   const hasFactory = createFactoryCheck(chain, deployment.lease_clock)
-  const settler = settlerOf(deployment, hooks, { base, place, source, hasFactory, channels })
+  const settler = settlerOf(deployment, hooks, { base, place, source, hasFactory, channels, gas })
   const desk_parts = deskPartsOf(deployment, hooks, base, place, settler)
-  const own = deskOf(deployment, desk_parts, { terms: place, asset: null, chain, settler }, channels)
+  const own = deskOf(deployment, desk_parts, { terms: place, asset: null, chain, settler, gas }, channels)
   const further = openFurther(deployment, hooks, base, desk_parts, rates)
   const euro = euroDesks(deployment, hooks, { desk: own.desk, settler, source, base, parts: desk_parts, rates })
   const desks = [own.desk, ...further.map((one) => one.desk), ...euro, ...further.flatMap((one) => one.euro)] as const
   const [refunds, ...more_refunds] = [own, ...further].map((one) => one.refunds).filter((one) => one !== null)
-  const watch = desks.length === 1 ? null : watchNetworks({ desks, crypto: deployment.signing.crypto, log })
+  const gas_watches = [gas, ...further.map((one) => one.desk.gas)]
+  // One network whose gas is not compared is offered always.
+  const watch = desks.length === 1 && gas.now().state === 'off' ? null : watchNetworks({ desks, crypto: deployment.signing.crypto, log })
   if (watch !== null) place.networks = watch
-  for (const one of [settler, ...further.map((other) => other.settler), watch]) one?.start()
+  for (const one of [settler, ...further.map((other) => other.settler), ...gas_watches, watch]) one?.start()
   const last: { summary: ReconcileSummary | null } = { summary: null }
   const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
   return {
@@ -145,22 +154,27 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
     jobs: [{ ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms }, ...[own, ...further].flatMap((one) => one.jobs)],
     health: async () => {
       const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
-      return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
+      const is_ready = ready?.ok === true && gas.now().offered
+      return { enabled: true, method: settler.method, chain_ok, ready: is_ready, overdue: last.summary?.overdue ?? null }
     },
-    networks: () => watch?.states() ?? [],
+    networks: () => (desks.length === 1 ? [] : (watch?.states() ?? [])),
+    gas_prices: () => gas_watches.map((one) => one.now()),
     gas: () => [settler, ...further.map((one) => one.settler)].flatMap((one) => one.gas()),
     stop: async () => {
-      watch?.stop()
+      for (const one of [watch, ...gas_watches]) one?.stop()
       await Promise.all([settler, ...further.map((one) => one.settler)].map((one) => one.stop()))
       await base.stop()
     },
   }
 }
 
+/** Hooks with prices. */
+type PricedHooks = PaymentHooks & { prices: Prices }
+
 /** Rate of EURC; null where it is not offered. */
-function euroRates({ settings, clock, log }: Deployment, { prices, rules }: PaymentHooks): EuroRates | null {
+function euroRates({ settings, clock, log }: Deployment, { prices, rules }: PricedHooks): EuroRates | null {
   if (!settings.ASSAY_ASSETS.includes('eurc')) return null
-  return watchEuroRate({ prices: prices ?? choosePrices(settings.ASSAY_MODE, clock), clock, log, every_ms: rules.euro_every_ms })
+  return watchEuroRate({ prices, clock, log, every_ms: rules.euro_every_ms })
 }
 
 /** EURC on a network, as payments name it; none where it is not offered. */
@@ -194,7 +208,7 @@ function euroDesks(
   const terms: PaymentTerms = { pay_to, token, chain_id, network }
   const settler = base.wallets.length > 0 ? of_usdc : facilitated(deployment, hooks, terms, { ...source, assets: [asset] })
   const parts = { ...first, asset, ...tokenParts(deployment, base, terms, settler, asset, name) }
-  return [{ terms, asset, service: createPaymentService(parts), chain: desk.chain, settler, rates }]
+  return [{ terms, asset, service: createPaymentService(parts), chain: desk.chain, settler, rates, gas: desk.gas }]
 }
 
 interface OpenDesk {
@@ -213,7 +227,7 @@ function deskOf(
 ): OpenDesk {
   const { terms, asset, chain, settler } = given
   if (room === null) return { desk: { ...given, service: createPaymentService(parts) }, refunds: null, jobs: [] }
-  const vouchers = channelService(deployment, chain, room, parts)
+  const vouchers = channelService(deployment, chain, room, parts, given.gas)
   const network = asset === null ? null : caip2(terms.chain_id)
   const { store, lease_clock: clock } = deployment
   return {
@@ -232,7 +246,7 @@ interface FurtherParts extends OpenDesk {
 /** Verification, settlement and reconciliation on each further network, with nothing in common but the store and the client's limits. */
 function openFurther(
   deployment: Deployment,
-  hooks: PaymentHooks,
+  hooks: PricedHooks,
   base: ChainBase,
   first: PaymentServiceParts,
   rates: EuroRates | null,
@@ -241,7 +255,8 @@ function openFurther(
   return base.further.map(({ network, chain, wallets }) => {
     const { chain_id, confirmations, gas_daily_wei: daily_gas_wei } = network
     const common = paymentTermsOf({ ...identity, chain_id })
-    const channels = channelParts(deployment, hooks, { wallets }, common)
+    const gas = gasWatchOf(deployment, { ...hooks, rules: hooks.rules.gas }, chain_id, { chain, wallets })
+    const channels = channelParts(deployment, hooks, { wallets }, common, gas)
     const terms: PaymentTerms = channels === null ? common : { ...common, channels: channels.terms }
     const token = terms.token.address.toLowerCase()
     const asset = assetId(chain_id, token)
@@ -262,7 +277,7 @@ function openFurther(
             assets,
             finality,
             batch: BATCH_SETTLER,
-            ...channelCalls(deployment, chain, channels, terms, asset),
+            ...channelCalls(deployment, { chain, room: channels, gas }, terms, asset),
             clock: deployment.lease_clock,
             log,
             reach: hooks.reach,
@@ -271,7 +286,7 @@ function openFurther(
     const parts = { ...first, asset, ...tokenParts(deployment, { chain, wallets }, terms, settler, asset, name) }
     const reconciler = reconcileJob({ store, source, clock, log, rules: hooks.rules.reconcile ?? {} }, () => undefined)
     const every_ms = hooks.rules.reconcile_every_ms ?? reconciler.every_ms
-    const opened = deskOf(deployment, parts, { terms, asset, chain, settler }, channels)
+    const opened = deskOf(deployment, parts, { terms, asset, chain, settler, gas }, channels)
     const euro_parts = { desk: opened.desk, settler, source, base: { chain, wallets }, parts: first, rates, name }
     return {
       ...opened,
@@ -331,20 +346,13 @@ function tokenParts(
   }
 }
 
-/** Parts of payment channels; null where they are not offered, or no gas wallet could claim them. */
-interface ChannelRoom {
-  chain_id: number
-  rules: ChannelRules
-  hashes: ChannelHashes
-  authorizer: Signer
-  terms: NonNullable<PaymentTerms['channels']>
-}
-
+/** Null where payment channels are not offered, or no gas wallet could claim them. */
 function channelParts(
   { settings, secret, signing }: Deployment,
   { rules }: PaymentHooks,
   { wallets }: Pick<ChainBase, 'wallets'>,
   { chain_id }: PaymentTerms,
+  gas: GasWatch,
 ): ChannelRoom | null {
   if (settings.ASSAY_BATCH_SETTLEMENT !== 'on' || wallets.length === 0) return null
   // Derived from the secret of the deployment, so that it survives the loss of the store and is the same in every instance.
@@ -357,20 +365,13 @@ function channelParts(
     rules: channel_rules,
     hashes: createChannelHashes(chain_id, signing.crypto),
     authorizer,
-    terms: { receiver_authorizer: authorizer.address, withdraw_delay_s, deposit_prices },
+    terms: {
+      receiver_authorizer: authorizer.address,
+      withdraw_delay_s,
+      deposit_prices,
+      least_deposit_minor: () => gas.now().minimums.channel_deposit_minor,
+    },
   }
-}
-
-/** Claims and refunds that the gas wallet of a network sends; nothing where it has no payment channels. */
-function channelCalls(
-  { store, lease_clock: clock, log }: Deployment,
-  chain: Chain,
-  room: ChannelRoom | null,
-  { pay_to, token }: PaymentTerms,
-  asset: string | null,
-) {
-  if (room === null) return {}
-  return { channels: createChannelCalls({ ...room, store, chain, clock, asset, pay_to, token: token.address.toLowerCase(), log }) }
 }
 
 function channelService(
@@ -378,9 +379,11 @@ function channelService(
   chain: Chain,
   { chain_id, rules, hashes, authorizer }: ChannelRoom,
   payments: PaymentServiceParts,
+  gas: GasWatch,
 ) {
   return createChannelService({
     payments,
+    gas,
     store,
     chain,
     chain_id,
@@ -435,12 +438,13 @@ interface SettlerParts {
   source: EvidenceSource
   hasFactory: () => Promise<boolean>
   channels: ChannelRoom | null
+  gas: GasWatch
 }
 
 function settlerOf(
   deployment: Deployment,
   hooks: PaymentHooks,
-  { base: { chain, wallets }, place, source, hasFactory, channels }: SettlerParts,
+  { base: { chain, wallets }, place, source, hasFactory, channels, gas }: SettlerParts,
 ): SelfSettler {
   const { settings, store, lease_clock, log } = deployment
   const { reach, rules } = hooks
@@ -456,7 +460,7 @@ function settlerOf(
       finality: source.finality,
       batch,
       sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log }),
-      ...channelCalls(deployment, chain, channels, place, null),
+      ...channelCalls(deployment, { chain, room: channels, gas }, place, null),
       clock: lease_clock,
       log,
       reach,

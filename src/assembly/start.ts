@@ -65,7 +65,7 @@ export interface StartOptions {
   reach?: FaultHook
   /** Overrides of settlement times: a test cannot wait for minutes. */
   rules?: PaymentRules
-  /** Prices for the rate of EURC; a test sets them. */
+  /** Prices of EURC and of the coins that pay for gas; a test sets them. */
   prices?: Prices
   /** Address of the Stripe server; left out, Stripe's public address. */
   stripe_at?: CardServer
@@ -418,9 +418,10 @@ function operatorFacts(
   ]
   return {
     gas: room.gas,
+    gas_prices: room.gas_prices,
     source_reads_daily: budgets.all,
     source_reads_used: () => sourceReadsUsed(store, clock, budgets),
-    report: () => operatorReport({ store, clock, gas: room.gas, datasets, queues }),
+    report: () => operatorReport({ store, clock, gas: room.gas, gas_prices: room.gas_prices, datasets, queues }),
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Fraction } from './market/fraction.ts'
+
 /** Known token, with its address in EIP-55 form. */
 interface KnownToken {
   readonly symbol: string
@@ -36,16 +38,45 @@ export interface Network {
   readonly eurc: PaymentToken | null
   /** Other tokens that payers send by mistake, identified by address, because names can be copied. */
   readonly other_tokens: readonly KnownToken[]
-  /** Coin that pays for gas, and defaults of a gas wallet: cost of a UTC day, and maximum fee for a unit of gas. */
-  readonly gas: { readonly coin: string; readonly daily_wei: bigint; readonly max_fee_wei: bigint }
+  readonly gas: NetworkGas
+}
+
+/** Coin that pays for gas, and defaults of a gas wallet. */
+interface NetworkGas {
+  readonly coin: string
+  /** Id of the coin in the table of symbols. */
+  readonly coin_asset_id: string
+  /** Price that the coin has not been below for years; assumed while no price is known. */
+  readonly lowest_usd: Fraction
+  /** Maximum cost of a UTC day, and maximum fee for a unit of gas. */
+  readonly daily_wei: bigint
+  readonly max_fee_wei: bigint
 }
 
 const WETH: KnownToken = { symbol: 'WETH', decimals: 18, address: '0x4200000000000000000000000000000000000006', eip3009: false }
 
-const ETHER = { coin: 'ETH', daily_wei: 50_000_000_000_000_000n, max_fee_wei: 100_000_000_000n }
+const ETHER: NetworkGas = {
+  coin: 'ETH',
+  coin_asset_id: 'ethereum',
+  lowest_usd: { numerator: 50n, denominator: 1n },
+  daily_wei: 50_000_000_000_000_000n,
+  max_fee_wei: 100_000_000_000n,
+}
 /** Base fees of Polygon are hundreds of gwei when it is busy, of a coin that is worth less than a dollar. */
-const POL = { coin: 'POL', daily_wei: 50_000_000_000_000_000_000n, max_fee_wei: 2_000_000_000_000n }
-const AVAX = { coin: 'AVAX', daily_wei: 5_000_000_000_000_000_000n, max_fee_wei: 300_000_000_000n }
+const POL: NetworkGas = {
+  coin: 'POL',
+  coin_asset_id: 'polygon-ecosystem-token',
+  lowest_usd: { numerator: 2n, denominator: 100n },
+  daily_wei: 50_000_000_000_000_000_000n,
+  max_fee_wei: 2_000_000_000_000n,
+}
+const AVAX: NetworkGas = {
+  coin: 'AVAX',
+  coin_asset_id: 'avalanche-2',
+  lowest_usd: { numerator: 2n, denominator: 1n },
+  daily_wei: 5_000_000_000_000_000_000n,
+  max_fee_wei: 300_000_000_000n,
+}
 
 /** Networks other than Base: nothing but paid calls. */
 const FURTHER = { is_primary: false, other_tokens: [] } as const

@@ -1,5 +1,7 @@
 import { isServerAddress } from './clients.ts'
 import { isObject, jsonValue } from '../pure/is-object.ts'
+import { readDecimal } from '../pure/market/fraction.ts'
+import { isPlausiblePrice } from '../pure/payments/gas-policy.ts'
 import { type FurtherNetwork, PRIMARY_NETWORKS, networkOf, NETWORKS } from '../pure/networks.ts'
 import type { RegisterId } from '../ports/registers.ts'
 import { INVOICE_RULES, limits, REGISTER_IDS } from './limits.ts'
@@ -200,6 +202,23 @@ function assets(value: string): SettingResult<readonly Asset[]> {
   return given.length === known.length && known.includes('usdc') ? accept(known) : reject('must be usdc or usdc,eurc')
 }
 
+/** Coins of ASSAY_NATIVE_USD. */
+const COINS: readonly string[] = [...new Set(NETWORKS.map(({ gas }) => gas.coin))]
+
+function coinPrices(value: string): SettingResult<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {}
+  for (const part of splitList(value)) {
+    const [, coin = '', price = ''] = /^([A-Z]{1,10})=([0-9]{1,7}(?:\.[0-9]{1,8})?)$/.exec(part) ?? []
+    const usd = readDecimal(price)
+    if (!COINS.includes(coin) || coin in found || usd === null || !isPlausiblePrice(usd))
+      return reject(
+        `must list prices of ${COINS.join(', ')} in US dollars from 0.001 to 1000000, each coin once, such as ETH=2450,POL=0.25`,
+      )
+    found[coin] = price
+  }
+  return accept(found)
+}
+
 export function isPostgres(store: string): boolean {
   return store.startsWith('postgres://') || store.startsWith('postgresql://')
 }
@@ -271,6 +290,11 @@ export const SETTINGS = {
     'Live mode: maximum gas cost of each gas wallet per UTC day, in wei, for example 50000000000000000 for 0.05 ETH.',
     50_000_000_000_000_000n,
     (value) => (/^\d{1,30}$/.test(value) ? accept(BigInt(value)) : reject('must be a whole number of wei, such as 50000000000000000')),
+  ),
+  ASSAY_NATIVE_USD: setting<Readonly<Record<string, string>>>(
+    'Live mode with gas wallets: prices in US dollars of the coins that pay for gas, as coin=price, separated by commas, for example ETH=2450,POL=0.25; left out, those of public price sources.',
+    {},
+    coinPrices,
   ),
   ASSAY_FACILITATOR_URLS: setting<string[]>(
     'Live mode, without gas wallets: URLs of x402 facilitators in order of preference, separated by commas, for example https://facilitator.example.',

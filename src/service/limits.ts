@@ -439,6 +439,9 @@ export const EURC_LIMITS = {
   tolerance: { numerator: 5n, denominator: 1_000n },
 } as const
 
+/** Interval in ms at which gas is compared with prices, and the price of a coin is read; its age until it counts as old, and as unknown. */
+export const GAS_WATCH_LIMITS = { check_ms: 10_000, coin_ms: 60_000, coin_fresh_ms: 300_000, coin_kept_ms: 86_400_000 } as const
+
 /** Limits of one run that matches bank entries to invoices; each entry takes some hundred bytes of memory. */
 export const RAIL_LIMITS = {
   invoices: 200_000,

@@ -14,6 +14,7 @@ import type { InvoiceLive } from '../service/invoices/live.ts'
 import type { InvoiceRelay } from '../service/invoices/relay.ts'
 import type { SchemaList } from '../service/catalogue/wire-schemas.ts'
 import type { AllowanceRules } from '../service/payments/allowance.ts'
+import type { GasView } from '../service/payments/gas-watch.ts'
 import type { GasStatus } from '../service/payments/writer-rules.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
 import type { PaymentTerms } from '../service/payments/terms.ts'
@@ -60,6 +61,8 @@ export interface PaymentHealth {
 export interface OperatorFacts {
   /** Last known state of each gas wallet, in the order of the key file; null before the first check. */
   gas(): readonly (GasStatus | null)[]
+  /** Gas against prices on each network; empty where nothing settles. */
+  gas_prices(): readonly GasView[]
   /** Limit of free calls in a UTC day that read sources, for all clients together. */
   source_reads_daily: number
   source_reads_used(): Promise<number>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Tool } from '../service/catalogue/define.ts'
 import { priceBounds, priceOf, type PricesNow } from '../service/payments/price-book.ts'
+import { publicGas } from '../service/payments/gas-report.ts'
 import { standingNow } from '../service/telemetry/history.ts'
 import { USDC_DECIMALS, usdcDecimal } from '../pure/payments/usdc.ts'
 import { RESUME_ADVICE, stopWords } from '../service/log/log-history.ts'
@@ -47,7 +48,7 @@ const HEALTH = membersSchema({
   signer: 'Key that signs receipts.',
   store:
     'Kind of store, whether it answers, and whether its circuit breaker is open: calls are then refused without waiting for it; and the state of its replication, read every minute.',
-  payments: 'State of payments, and their recipient.',
+  payments: 'State of payments, their recipient, and gas against prices on each network.',
   log: 'Public log of receipts, null where there is none: running, or stopped because the store does not continue what was published; calls are not affected.',
   registers: 'Live registers that are on; paused: failed several times, and not asked for a while.',
   datasets:
@@ -159,10 +160,11 @@ async function answers(deps: AppDeps): Promise<boolean> {
 }
 
 /** Recipient of payments, and if a payment can be taken now: on the network of the deployment, and on each where there are several. */
-function publicPayments({ terms, paymentNetworks }: AppDeps, { enabled, method, chain_ok, ready, overdue }: PaymentHealth) {
+function publicPayments({ terms, paymentNetworks, operator }: AppDeps, { enabled, method, chain_ok, ready, overdue }: PaymentHealth) {
   const own = { enabled, method, ready, chain_ok, overdue, recipient: terms.pay_to, currency: 'USDC', decimals: USDC_DECIMALS }
   const networks = paymentNetworks?.() ?? []
-  return networks.length === 0 ? own : { ...own, networks }
+  const gas = operator.gas_prices().map(publicGas)
+  return { ...own, gas, ...(networks.length === 0 ? {} : { networks }) }
 }
 
 /** A stopped log stops no call, so `ok` stays true. */

@@ -154,6 +154,8 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
         amount_minor,
         output_schema: description.outputSchema(tool),
       }
+      const none = place.networks?.noneNow?.() ?? null
+      if (none !== null) return challengeOf(build(offer), none)
       if (x402_reason === null) return ready(offer)
       const correction = channel === undefined ? null : { network: network ?? caip2(place.chain_id), state: channel }
       return challengeOf(build(offer, correction), x402_reason)

@@ -69,6 +69,11 @@ export class PaymentGate {
       : priceOf(tool.price, input, await this.#deps.payments.prices.prices())
   }
 
+  /** Returns why no network takes payments now; null while one does. */
+  #noneNow(): string | null {
+    return this.#deps.payments?.terms.networks?.noneNow?.() ?? null
+  }
+
   /** Reads the credential of a request. A malformed one ends the call even while free calls remain; a free tool ignores it. */
   async read(call: DecodedCall, request: CallRequest): Promise<RequestPayment> {
     const { payments, credit, secrets = NO_SECRETS } = request
@@ -181,7 +186,12 @@ export class PaymentGate {
       const taken = await this.#deps.allowance.take(tool.id, address, reads_sources)
       if (taken.granted) return { kind: 'free', taken }
       const amount_minor = (await this.#quote(tool, input))?.amount_minor ?? null
-      const found = paymentRequiredProblem(taken, { tool, amount_minor, site_url: this.#deps.issuer.origins.site_url })
+      const found = paymentRequiredProblem(taken, {
+        tool,
+        amount_minor,
+        site_url: this.#deps.issuer.origins.site_url,
+        none: this.#noneNow(),
+      })
       return { kind: 'ended', outcome: paymentRequired(tool, found, taken.state, amount_minor, { x402_reason: null }) }
     } catch (error) {
       this.#deps.onFault(error, tool.id)
@@ -206,7 +216,7 @@ export class PaymentGate {
       if (price === null || price.formula !== null) return refusedOutcome(tool, down ?? too_large)
       const found = paymentRequiredProblem(
         { state: allowance, spent: 'own' },
-        { tool, amount_minor: price.amount_minor, site_url: this.#deps.issuer.origins.site_url },
+        { tool, amount_minor: price.amount_minor, site_url: this.#deps.issuer.origins.site_url, none: this.#noneNow() },
       )
       return paymentRequired(tool, found, allowance, price.amount_minor, { x402_reason: null })
     } catch (error) {
@@ -246,6 +256,8 @@ interface PaidOffer {
   amount_minor: bigint | null
   /** Origin of the page that explains payment. */
   site_url: string
+  /** Reason why no network takes payments now; null while one does. */
+  none: string | null
 }
 
 /**
@@ -253,16 +265,20 @@ interface PaidOffer {
  * would obey until midnight instead of paying; the reset is in `allowance` and in the RateLimit header.
  */
 function paymentRequiredProblem({ state, spent }: Pick<AllowanceTaken, 'state' | 'spent'>, offer: PaidOffer): Problem {
-  const { tool, amount_minor, site_url } = offer
+  const { none } = offer
   const used = spent === null || spent === 'own' ? ownAllowanceText(state.limit) : SHARED_ALLOWANCE[spent]
-  const price =
-    amount_minor === null
-      ? 'This deployment takes no payments.'
-      : `This call costs ${usdcText(amount_minor)} USDC, which buys one answer of ${tool.id} with a signed receipt. To pay, sign the USDC transfer in ` +
-        `\`accepts\` (x402, EIP-3009) and send the same request again with it: ${site_url}/docs/payment`
+  const price = none === null ? priceText(offer) : `This call cannot be paid now. ${none} Try again in a minute.`
   const reset = `Free calls reset at 00:00 UTC (in ${waitText(state.resets_in_s)}).`
   const detail = [used, ...(state.limit === 0 ? [] : [reset]), price].join(' ')
   return problem('PAYMENT_REQUIRED', detail, { extra: { allowance: publicAllowance(state) } })
+}
+
+function priceText({ tool, amount_minor, site_url }: PaidOffer): string {
+  if (amount_minor === null) return 'This deployment takes no payments.'
+  return (
+    `This call costs ${usdcText(amount_minor)} USDC, which buys one answer of ${tool.id} with a signed receipt. To pay, sign the USDC transfer in ` +
+    `\`accepts\` (x402, EIP-3009) and send the same request again with it: ${site_url}/docs/payment`
+  )
 }
 
 function ownAllowanceText(limit: number): string {

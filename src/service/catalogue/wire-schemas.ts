@@ -137,9 +137,16 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
       { properties: { allowance: {} }, required: ['allowance'] },
       { properties: { code: { enum: codes.filter((code) => code !== 'PAYMENT_REQUIRED') } } },
     ],
+    ...(takes_payments ? { allOf: [{ anyOf: TERMS_OR_REASON }] } : {}),
     additionalProperties: false,
   }
 }
+
+/** The list of terms is empty only while gas costs more than a call on every network; then `error` says so. */
+const TERMS_OR_REASON = [
+  { properties: { accepts: { type: 'array', minItems: 1 } } },
+  { properties: { accepts: { type: 'array', maxItems: 0 }, error: { type: 'string', pattern: '^Gas for one payment ' } } },
+]
 
 /** Balance of a prepaid credit. */
 function creditSchema(): JsonSchema {
@@ -177,7 +184,7 @@ function termsSchema(): Record<string, JsonSchema> {
   return {
     x402Version: { const: 1 },
     error: text,
-    accepts: { type: 'array', minItems: 1, maxItems: 1 + limits.further_networks, items: accepted },
+    accepts: { type: 'array', maxItems: 1 + limits.further_networks, items: accepted },
   }
 }
 

@@ -27,6 +27,7 @@ import { type ReceiptCrypto, toHex } from '../../pure/receipts/crypto.ts'
 import type { NetworkHash } from '../clients.ts'
 import type { RecentMap } from '../recent.ts'
 import { tooManyFailures } from './on-chain.ts'
+import type { GasWatch } from './gas-watch.ts'
 import type { ChannelPayment } from './payment-header.ts'
 import type { PaymentServiceParts } from './payment-parts.ts'
 import type { FailureCount, RoundTrips } from './reserved-balances.ts'
@@ -107,6 +108,8 @@ interface CallSourceParts extends ChannelChainParts, ChannelAsset {
   /** Recipient of what was claimed, and the token. */
   pay_to: string
   token: string
+  /** Cost of a claim of so many channels in minor units of USDC; null while it is not known. */
+  claimCost(channels: number): bigint | null
   log: Log
 }
 
@@ -168,12 +171,14 @@ async function nextRefund(parts: CallSourceParts): Promise<WalletCall | null> {
 }
 
 async function nextClaim(parts: CallSourceParts, is_due: boolean): Promise<WalletCall | null> {
-  const { store, asset, rules, pay_to, token } = parts
+  const { store, asset, rules, pay_to, token, claimCost } = parts
   const claimable = await store.channels.claimable(asset, rules.claim_items)
   const open_minor = claimable.reduce((sum, { charged_minor, claimed_minor }) => sum + charged_minor - claimed_minor, 0n)
   // A withdrawal has begun: what is not claimed when it ends is lost.
   const in_withdrawal = claimable.some(({ withdraw_minor }) => withdraw_minor > 0n)
   if (claimable.length === 0 || !(in_withdrawal || is_due || open_minor >= rules.claim_minor)) return null
+  // A claim that costs more than it brings in waits, a withdrawal included: it takes a day, in which gas may become cheaper.
+  if (open_minor < (claimCost(claimable.length) ?? 0n)) return null
   const claims = await claimsThatSucceed(
     parts,
     (await syncChannels(parts, claimable)).map(claimOf).filter((claim) => claim !== null),
@@ -330,6 +335,7 @@ export interface ChannelServiceParts extends Omit<ChannelChainParts, 'store' | '
   hashes: ChannelHashes
   /** Address that signs claims and refunds. */
   receiver_authorizer: string
+  gas: Pick<GasWatch, 'now' | 'leastDeposit' | 'takesPayments'>
   crypto: ReceiptCrypto
   /** Counts payments of a client that failed after a read of the chain. */
   failures: FailureCount

@@ -121,9 +121,11 @@ interface DepositCheck {
 const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
 
 async function checkDeposit(parts: ChannelParts, request: BoundRequest, check: DepositCheck) {
-  const { payments, rules } = parts
+  const { payments, rules, gas } = parts
   const { payment, authorization, key } = check
-  if (authorization.amount_minor < payment.accepted.amount_minor * rules.least_deposit_prices)
+  if (!gas.takesPayments()) return refusals.gasTooDear(gas.now())
+  const by_price = payment.accepted.amount_minor * rules.least_deposit_prices
+  if (authorization.amount_minor < by_price || authorization.amount_minor < gas.leastDeposit())
     return refusals.channelRefusal('deposit_below_min')
   const now_s = Math.floor(payments.clock.now_ms() / 1_000)
   const transfer = { from: key.payer, to: AUTHORIZATION_COLLECTOR, value_minor: authorization.amount_minor, nonce: key.nonce }

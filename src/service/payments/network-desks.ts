@@ -8,8 +8,9 @@ import { domainSeparator } from '../../pure/payments/eip3009.ts'
 import { toHex } from '../../pure/receipts/crypto.ts'
 import { limits } from '../limits.ts'
 import type { EuroRates } from './euro-rate.ts'
+import type { GasWatch } from './gas-watch.ts'
 import type { AnyPayment, X402Payment } from './payment-header.ts'
-import { settlementUnavailable } from './payment-refusals.ts'
+import { gasTooDear, settlementUnavailable } from './payment-refusals.ts'
 import type { AdmittedPayment, BoundRequest, PaymentService } from './payment-parts.ts'
 import type { Settler } from './settlement.ts'
 import { type AcceptableTerms, caip2, type OfferedNetworks, type PaymentTerms } from './terms.ts'
@@ -29,6 +30,8 @@ export interface NetworkDesk {
   settler: Pick<Settler, 'ready' | 'method'>
   /** Of a token that is not worth a US dollar. */
   rates?: EuroRates
+  /** Gas of the network against prices. */
+  gas: GasWatch
 }
 
 /** State of a network by the last check. */
@@ -62,6 +65,8 @@ export function routePayments(desks: readonly [NetworkDesk, ...NetworkDesk[]]): 
       const desk = deskOf(desks, payment)
       const terms = { ...acceptable, ...desk.terms }
       const { rates, service } = desk
+      // The service of payment channels checks deposits itself: a voucher moves nothing on chain.
+      if (payment.scheme === 'exact' && !desk.gas.takesPayments()) return withNetwork(desk, gasTooDear(desk.gas.now()))
       const is_euro = rates !== undefined && payment.scheme === 'exact'
       const admitted = is_euro ? admitEuro(desk, rates, request, payment, terms) : service.admit(request, payment, terms)
       return withNetwork(desk, await admitted)
@@ -139,6 +144,11 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
   let rate = rates?.now() ?? null
   const has_channels = desks.map((_, index) => index === 0)
   let offered = offeredNow(desks, { states, rate, has_channels })
+  const refresh = () => {
+    const newest = offeredNow(desks, { states, rate, has_channels })
+    if (newest.key !== offered.key) offered = newest
+  }
+  let gas_seen = desks.map((desk) => desk.gas.now())
   let timers: NodeJS.Timeout[] = []
   let stopped = false
 
@@ -153,12 +163,12 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
     if (found.ready && has_channels[index] === false && (await hasChannelContracts(desk).catch(() => false))) {
       has_channels[index] = true
       log.info({ network, asset }, 'payment channels are offered on this network')
-      offered = offeredNow(desks, { states, rate, has_channels })
     }
-    if (found.ready === before.ready) return
-    if (found.ready) log.info({ network, asset }, 'payments are taken on this network')
-    else log.error({ network, asset, detail: found.detail }, 'no payments are taken on this network')
-    offered = offeredNow(desks, { states, rate, has_channels })
+    if (found.ready !== before.ready) {
+      if (found.ready) log.info({ network, asset }, 'payments are taken on this network')
+      else log.error({ network, asset, detail: found.detail }, 'no payments are taken on this network')
+    }
+    refresh()
   }
 
   const loop = async (desk: NetworkDesk, index: number): Promise<void> => {
@@ -170,9 +180,17 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
   }
   return {
     now() {
-      const newest = rates?.now() ?? null
-      if (newest !== rate) offered = offeredNow(desks, { states, rate: (rate = newest), has_channels })
+      const [newest, gas] = [rates?.now() ?? null, desks.map((desk) => desk.gas.now())]
+      if (newest !== rate || gas.some((view, index) => view !== gas_seen[index])) {
+        rate = newest
+        gas_seen = gas
+        refresh()
+      }
       return offered
+    },
+    noneNow() {
+      const [{ gas }] = desks
+      return offered.primary || offered.further.length > 0 ? null : gas.now().detail
     },
     states: () => states,
     start() {
@@ -205,6 +223,8 @@ async function stateOf(desk: NetworkDesk, is_confirmed: boolean, crypto: WatchPa
   if (!chain_ok) return { chain_ok, ready: false, detail: 'The chain does not answer.' }
   const ready = await desk.settler.ready(ANYBODY)
   if (!ready.ok) return { chain_ok, ready: false, detail: ready.detail }
+  const gas = desk.gas.now()
+  if (!gas.offered) return { chain_ok, ready: false, detail: gas.detail }
   if (desk.rates?.now() === null) return { chain_ok, ready: false, detail: 'EURC has no rate that may be used.' }
   if (is_confirmed || (await confirmsDomain(desk, crypto))) return { chain_ok, ready: true, detail: null }
   return { chain_ok, ready: false, detail: 'The token does not confirm the name and version that payers sign over.' }
@@ -233,10 +253,12 @@ interface Checked {
 }
 
 function offeredNow(desks: readonly NetworkDesk[], { states, rate, has_channels }: Checked): ReturnType<OfferedNetworks['now']> {
-  const isReady = (desk: NetworkDesk, index: number) => states[index]?.ready === true && (desk.rates === undefined || rate !== null)
+  const isReady = (desk: NetworkDesk, index: number) =>
+    states[index]?.ready === true && desk.gas.now().offered && (desk.rates === undefined || rate !== null)
   const ready = desks.filter(isReady)
   const [first] = desks
-  const primary = ready.length === 0 || (first !== undefined && ready.includes(first))
+  const primary_too_dear = first !== undefined && !first.gas.now().offered
+  const primary = !primary_too_dear && (ready.length === 0 || (first !== undefined && ready.includes(first)))
   const further = desks.flatMap((desk, index): PaymentTerms[] => {
     if (desk === first || !isReady(desk, index)) return []
     const { channels, ...terms } = desk.terms
@@ -247,5 +269,7 @@ function offeredNow(desks: readonly NetworkDesk[], { states, rate, has_channels 
     ({ chain_id, token, channels }) => assetId(chain_id, token.address) + (channels === undefined ? '' : '+channels'),
   )
   const rate_key = rate === null ? '' : `${rate.numerator}/${rate.denominator}`
-  return { primary, further, key: [primary, ...names, rate_key].join(' ') }
+  // Smallest deposits are part of the terms.
+  const deposits = desks.map(({ gas }) => gas.now().minimums.channel_deposit_minor)
+  return { primary, further, primary_too_dear, key: [primary, primary_too_dear, ...names, rate_key, ...deposits].join(' ') }
 }

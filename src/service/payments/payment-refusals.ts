@@ -168,6 +168,15 @@ export function settlementUnavailable(detail: string, retry_after_s: number = li
   return refusedPayment(problem('SETTLEMENT_UNAVAILABLE', detail, { retry_after_s }))
 }
 
+/** Refusal of a payment on a network that left the terms because of its gas, for the reason in `detail`. */
+export function gasTooDear({ detail }: { detail: string }): PaymentRefusal {
+  const advice = 'Nothing was charged. Pay on another network of the terms, or send the same payment again later.'
+  return settlementUnavailable(`${detail} ${advice}`, GAS_RETRY_S)
+}
+
+/** Seconds after which gas can be cheap enough again. */
+export const GAS_RETRY_S = 60
+
 export function balanceReserved(): PaymentRefusal {
   const detail = 'The balance of this payer does not cover this payment in addition to those already pending.'
   return refusalForCheck({ code: 'INSUFFICIENT_FUNDS', detail, x402_reason: 'invalid_exact_evm_insufficient_balance' })

@@ -40,7 +40,15 @@ export function tokenAmount(price_minor: bigint, rate: Fraction): bigint {
 /** Networks and tokens in which calls can be paid now. */
 export interface OfferedNetworks {
   /** `primary`: USDC on the network of the deployment is among them. `key` changes whenever one comes or goes, and with the rate. */
-  now(): { primary: boolean; further: readonly PaymentTerms[]; key: string }
+  now(): {
+    primary: boolean
+    further: readonly PaymentTerms[]
+    key: string
+    /** Gas of the network of the deployment costs more than a call: it is not among the terms even if none is left. */
+    primary_too_dear?: boolean
+  }
+  /** Reason why no payment can be taken now, in a sentence; null while the terms have a network. */
+  noneNow?(): string | null
 }
 
 /** Terms of the scheme batch-settlement in addition to those of all payments. */
@@ -50,6 +58,8 @@ interface ChannelTerms {
   withdraw_delay_s: number
   /** Proposed deposit as a multiple of the price. */
   deposit_prices: bigint
+  /** Smallest deposit that covers its gas now, in minor units; absent where gas costs the service nothing. */
+  least_deposit_minor?(): bigint
 }
 
 /** The scheme batch-settlement in the terms of a call. */
@@ -167,10 +177,11 @@ export function refundRequired(places: readonly PaymentTerms[], resource: string
 
 function channelExtra(terms: ChannelTerms, state: ChannelCorrection | null, amount_minor: bigint) {
   const { receiver_authorizer, withdraw_delay_s, deposit_prices } = terms
+  const [by_price, by_gas] = [amount_minor * deposit_prices, terms.least_deposit_minor?.() ?? 0n]
   const extra = {
     receiverAuthorizer: checksumAddress(receiver_authorizer),
     withdrawDelay: withdraw_delay_s,
-    minDeposit: (amount_minor * deposit_prices).toString(),
+    minDeposit: (by_price > by_gas ? by_price : by_gas).toString(),
   }
   if (state === null) return extra
   const { channel_id, charged_minor, signature } = state
@@ -226,7 +237,8 @@ export function v1PaymentRequired(terms: Terms, error: string) {
   // for one of US dollars.
   const isKnown = ({ chain_id, rate }: PaymentTerms) => rate === undefined && networkOf(chain_id)?.v1_name != null
   const further = offered?.further.filter(isKnown) ?? []
-  const ways = offered?.primary === false && further.length > 0 ? further : [terms, ...further]
+  const is_further_only = offered?.primary === false && (further.length > 0 || offered.primary_too_dear === true)
+  const ways = is_further_only ? further : [terms, ...further]
   return { x402Version: 1 as const, error, accepts: ways.map(entryOf) }
 }
 

@@ -6,6 +6,8 @@ import type { Store } from '../../ports/store.ts'
 import type { Bodies } from '../admission/bodies.ts'
 import type { AdmissionLoad } from '../admission/slots.ts'
 import { ADMISSION_RULES, limits, LOG_RULES } from '../limits.ts'
+import { gasPriceGauges } from '../payments/gas-report.ts'
+import type { GasView } from '../payments/gas-watch.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
 import type { ReplicationWatch } from '../replication.ts'
 import { type History, WATCHED } from './history.ts'
@@ -26,6 +28,7 @@ export interface RoomParts {
   held(): ReadonlyMap<string, boolean>
   following(): number
   gas(): readonly (GasStatus | null)[]
+  gas_prices(): readonly GasView[]
   connections: { count(): number; closed(): Readonly<Record<string, number>> }
   /** Ages of the lists that limit clean answers, and the last result of each feed. */
   lists(): readonly ListAge[]
@@ -77,6 +80,7 @@ export function watchRooms(telemetry: Parts, parts: RoomParts): Pick<History, 'r
     ...receiptsLog(parts, log),
     ...datasets(parts),
     ...others(parts),
+    ...gasPriceGauges(parts.gas_prices),
   ])
     telemetry.watch(found)
   for (const found of [...gas(parts), sourceReads(parts, sources)]) telemetry.watch({ ...found, operator: true })

@@ -4,6 +4,7 @@ import type { LedgerSum, Payment } from '../../ports/payments.ts'
 import type { Store } from '../../ports/store.ts'
 import { type Currency, currencyOf } from '../../pure/networks.ts'
 import { PAYMENT_STATES, type PaymentState } from '../../pure/payments/states.ts'
+import type { GasView } from '../payments/gas-watch.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
 import { outcomeClass, type OutcomeClass } from './history.ts'
 import type { Log } from '../../ports/log.ts'
@@ -81,6 +82,8 @@ export interface OperatorReport {
   /** Payments that were answered and then lost by a reorg, or given up: their payers may be owed a refund if the chain moved the money. */
   refund_candidates: Payment[]
   gas: GasReport[]
+  /** Gas against prices on each network. */
+  gas_prices: readonly GasView[]
   datasets: DatasetReport[]
   queues: QueueReport[]
   /** Webhook deliveries in the store that wait, and those that were given up. */
@@ -93,6 +96,7 @@ export interface ReportSource {
   clock: Clock
   /** Gas wallets as they were last read; null before. */
   gas(): readonly (GasStatus | null)[]
+  gas_prices(): readonly GasView[]
   datasets(): readonly DatasetReport[]
   queues(): QueueReport[]
 }
@@ -118,6 +122,7 @@ export async function operatorReport(source: ReportSource): Promise<OperatorRepo
     states: PAYMENT_STATES.map((state) => stateReport(state, sums, open, now_ms)),
     refund_candidates: lost,
     gas,
+    gas_prices: source.gas_prices(),
     datasets: source.datasets().toSorted((one, other) => other.age_days / other.limit_days - one.age_days / one.limit_days),
     queues: source.queues(),
     webhooks,

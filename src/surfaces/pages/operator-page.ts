@@ -27,6 +27,7 @@ export const REPORT_TABLES: Readonly<Record<string, (report: OperatorReport) => 
   'tools.csv': toolTable,
   'payments.csv': stateTable,
   'gas.csv': gasTable,
+  'gas-prices.csv': gasPriceTable,
   'datasets.csv': datasetTable,
   'queues.csv': queueTable,
   'webhooks.csv': webhookTable,
@@ -65,6 +66,7 @@ export function operatorPage(report: OperatorReport, notice: string | null): str
           <${Refunds} report=${report} />
         <//>
         <${Section} id="gas" title="Gas wallets" file="gas.csv" table=${gasTable(report)} none="No gas wallet settles here, or none was read yet." />
+        <${Section} id="gas-prices" title="Gas against prices" file="gas-prices.csv" table=${gasPriceTable(report)} none="No gas wallet settles here." />
         <${Section} id="tools" title="Tools" file="tools.csv" table=${toolTable(report)} none="No calls yet." />
         <${Section} id="datasets" title="Reference tables" file="datasets.csv" table=${datasetTable(report)} />
         <${Section} id="queues" title="Queues of this process" file="queues.csv" table=${queueTable(report)} />
@@ -84,6 +86,7 @@ function Attention({ report }: { report: OperatorReport }) {
         ? [`Gas wallet ${shortHex(wallet)} has gas for ${days_left} days at the present rate: refill it.`]
         : [],
     ),
+    ...report.gas_prices.flatMap(({ state, offered, detail }) => (state === 'above' || state === 'unknown' || !offered ? [detail] : [])),
     ...report.states.flatMap(({ state, oldest_s }) =>
       oldest_s !== null && oldest_s > OVERDUE_S
         ? [`A payment has been ${state} for ${durationText(oldest_s)}: check the chain and the gas wallet.`]
@@ -288,6 +291,21 @@ function gasTable({ gas }: OperatorReport): ReportTable {
       etherText(budget_left_wei),
       etherText(spent_daily_wei),
       days_left ?? 'no spending yet',
+    ]),
+  }
+}
+
+function gasPriceTable({ gas_prices }: OperatorReport): ReportTable {
+  return {
+    head: ['network', 'state', 'in the terms', 'gas of a payment (USDC)', 'cheapest call (USDC)', 'since'],
+    numbers_from: 3,
+    rows: gas_prices.map(({ network, state, offered, cost_minor, price_minor, since_ms }) => [
+      network,
+      state === 'off' ? 'not compared' : state,
+      offered ? 'yes' : 'no',
+      cost_minor === null ? 'not known' : usdcText(cost_minor),
+      usdcText(price_minor),
+      since_ms === null ? '' : new Date(since_ms).toISOString(),
     ]),
   }
 }

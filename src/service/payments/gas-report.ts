@@ -1,0 +1,54 @@
+import { toSignificant } from '../../pure/market/fraction.ts'
+import { usdcDecimal } from '../../pure/payments/usdc.ts'
+import type { Gauge } from '../../ports/telemetry.ts'
+import type { GasView } from './gas-watch.ts'
+
+/** Gas of a network against prices, as `/health` shows it. */
+export function publicGas(view: GasView) {
+  const { network, state, offered, detail, cost_minor, price_minor, since_ms, prices, coin, minimums } = view
+  return {
+    network,
+    state,
+    offered,
+    detail,
+    payment_gas_usdc: cost_minor === null ? null : usdcDecimal(cost_minor),
+    price_usdc: usdcDecimal(price_minor),
+    since: since_ms === null ? null : new Date(since_ms).toISOString(),
+    coin,
+    coin_usd: prices === null ? null : toSignificant(prices.coin.usd, 8),
+    coin_price_origin: prices?.coin.origin ?? null,
+    least_channel_deposit_usdc: usdcDecimal(minimums.channel_deposit_minor),
+  }
+}
+
+/** Metrics of gas against prices. Networks whose gas is not compared have none. */
+export function gasPriceGauges(views: () => readonly GasView[]): Gauge[] {
+  const rows = (valueOf: (view: GasView) => number | null) => () =>
+    views().flatMap((view) => {
+      const value = view.state === 'off' ? null : valueOf(view)
+      return value === null ? [] : [{ labels: { network: view.network }, value }]
+    })
+  const gauge = (name: string, help: string, valueOf: (view: GasView) => number | null): Gauge => {
+    return { name, help, kind: 'gauge', read: rows(valueOf) }
+  }
+  return [
+    gauge(
+      'assay_network_gas_offered',
+      '1 while gas leaves the network among the terms, 0 while its gas costs more than a call.',
+      ({ offered }) => Number(offered),
+    ),
+    gauge('assay_payment_gas_usdc', 'Cost of the gas of one payment at the last check, in USDC.', ({ cost_minor }) => usdc(cost_minor)),
+    gauge('assay_payment_price_usdc', 'Price of the cheapest call, which that cost is compared with, in USDC.', ({ price_minor }) =>
+      usdc(price_minor),
+    ),
+    gauge(
+      'assay_coin_price_known',
+      '1 while the price of the coin that pays for gas is known, 0 while a lowest price is assumed.',
+      ({ prices }) => (prices === null ? null : Number(prices.coin.origin !== 'lowest')),
+    ),
+  ]
+}
+
+function usdc(amount_minor: bigint | null): number | null {
+  return amount_minor === null ? null : Number(amount_minor) / 1_000_000
+}
