@@ -174,10 +174,19 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     operator: {
       gas: () => [],
       gas_prices: () => [],
+      sponsoring: null,
       source_reads_daily: 0,
       source_reads_used: () => Promise.resolve(0),
       report: () =>
-        operatorReport({ store, clock: systemClock, gas: () => [], gas_prices: () => [], datasets: () => [], queues: () => [] }),
+        operatorReport({
+          store,
+          clock: systemClock,
+          gas: () => [],
+          gas_prices: () => [],
+          sponsoring: null,
+          datasets: () => [],
+          queues: () => [],
+        }),
     },
     takes_payments: true,
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,

@@ -89,6 +89,7 @@ function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts 
     bankOf: (merchant) => (owners.includes(merchant) ? account : null),
     explorer_url: settings.ASSAY_MODE === 'live' ? (networkOf(identity.chain_id)?.explorer_url ?? null) : null,
     carries: settling?.desk.settler.method === 'self',
+    ...(settling === null ? {} : { sponsoring: settling.sponsoring }),
     hasFactory: settling?.hasFactory ?? (() => Promise.resolve(false)),
     watch,
     contracts,
@@ -107,7 +108,15 @@ function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts 
     live.stop()
   }
   if (settling === null || watch === null) return { service: desk, relay: null, live, contracts, jobs: [], stop }
-  const relay = createInvoiceRelay({ payments: settling.desk, terms: room.terms, store, clock, derive, watch })
+  const relay = createInvoiceRelay({
+    payments: settling.desk,
+    terms: room.terms,
+    store,
+    clock,
+    derive,
+    watch,
+    sponsoring: settling.sponsoring,
+  })
   const job = { name: 'invoices', every_ms: INVOICE_RULES.watch_every_ms, run: (now_ms: number) => watch.round(now_ms) }
   return { service: desk, relay, live, contracts, jobs: [job], stop }
 }

@@ -30,6 +30,7 @@ import { createOnChainCheck } from '../service/payments/on-chain.ts'
 import { createUsedAuthorizations } from '../service/payments/used-authorizations.ts'
 import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
 import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
+import { createSponsoring, type Sponsoring } from '../service/invoices/sponsored.ts'
 import { caip2, type PaymentTerms } from '../service/payments/terms.ts'
 import type { GasView, GasWatch, GasWatchRules } from '../service/payments/gas-watch.ts'
 import { channelCalls, type ChannelRoom, gasWatchOf } from './gas.ts'
@@ -44,7 +45,13 @@ export interface PaymentParts {
   /** Null where nothing can settle. */
   payments: Payments | null
   /** Parts with which invoices are paid and watched; null where nothing can settle. */
-  settling: { desk: PaymentServiceParts; source: EvidenceSource; transactions: ChainTransactions; hasFactory(): Promise<boolean> } | null
+  settling: {
+    desk: PaymentServiceParts
+    source: EvidenceSource
+    transactions: ChainTransactions
+    hasFactory(): Promise<boolean>
+    sponsoring: Sponsoring
+  } | null
   terms: PaymentTerms
   chain: Chain | null
   sandbox: SandboxInfo | null
@@ -126,7 +133,9 @@ export async function openPayments(deployment: Deployment, given: PaymentHooks):
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
   const hasFactory = createFactoryCheck(chain, deployment.lease_clock)
-  const settler = settlerOf(deployment, hooks, { base, place, source, hasFactory, channels, gas })
+  const daily_gas_wei = settings.ASSAY_GAS_DAILY_WEI
+  const sponsoring = createSponsoring({ gas, daily_gas_wei, store, clock })
+  const settler = settlerOf(deployment, hooks, { sponsoring, base, place, source, hasFactory, channels, gas })
   const desk_parts = deskPartsOf(deployment, hooks, base, place, settler)
   const own = deskOf(deployment, desk_parts, { terms: place, asset: null, chain, settler, gas }, channels)
   const further = openFurther(deployment, hooks, base, desk_parts, rates)
@@ -147,7 +156,7 @@ export async function openPayments(deployment: Deployment, given: PaymentHooks):
       terms: place,
       refunds: refunds === undefined ? null : createChannelRefunds([refunds, ...more_refunds]),
     },
-    settling: { desk: desk_parts, source, transactions: chain, hasFactory },
+    settling: { desk: desk_parts, source, transactions: chain, hasFactory, sponsoring },
     terms: place,
     chain,
     sandbox: base.sandbox,
@@ -433,6 +442,7 @@ function deskPartsOf(
 }
 
 interface SettlerParts {
+  sponsoring: Sponsoring
   base: ChainBase
   place: PaymentTerms
   source: EvidenceSource
@@ -444,7 +454,7 @@ interface SettlerParts {
 function settlerOf(
   deployment: Deployment,
   hooks: PaymentHooks,
-  { base: { chain, wallets }, place, source, hasFactory, channels, gas }: SettlerParts,
+  { base: { chain, wallets }, place, source, hasFactory, channels, gas, sponsoring }: SettlerParts,
 ): SelfSettler {
   const { settings, store, lease_clock, log } = deployment
   const { reach, rules } = hooks
@@ -459,7 +469,7 @@ function settlerOf(
       assets: source.assets,
       finality: source.finality,
       batch,
-      sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log }),
+      sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log, sponsoring }),
       ...channelCalls(deployment, { chain, room: channels, gas }, place, null),
       clock: lease_clock,
       log,

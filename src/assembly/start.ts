@@ -403,6 +403,8 @@ function operatorFacts(
   described: ReturnType<typeof describeDatasets>,
 ): OperatorFacts {
   const budgets = sourceReads(settings)
+  const { settling } = room
+  const sponsoring = settling?.desk.settler.method === 'self' ? settling.sponsoring : null
   const datasets = () =>
     described.list().map(({ id, published_at, compiled_at, retrieved_at, rows, age_days, limit_days }) => ({
       name: id.replaceAll('_', '-'),
@@ -419,9 +421,10 @@ function operatorFacts(
   return {
     gas: room.gas,
     gas_prices: room.gas_prices,
+    sponsoring,
     source_reads_daily: budgets.all,
     source_reads_used: () => sourceReadsUsed(store, clock, budgets),
-    report: () => operatorReport({ store, clock, gas: room.gas, gas_prices: room.gas_prices, datasets, queues }),
+    report: () => operatorReport({ store, clock, gas: room.gas, gas_prices: room.gas_prices, sponsoring, datasets, queues }),
   }
 }
 

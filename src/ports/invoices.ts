@@ -50,6 +50,8 @@ export interface NewInvoice {
   request_key: string | null
   /** Keyed hash of the network that created it; null for an invoice made by a call, which was paid for or took a free unit. */
   network: string | null
+  /** Keyed hash of the network of the client that created it, for shares of what is sponsored; left out, that of `network`. */
+  creator?: string | null
   deposit_address: string
   /** Of a merchant that signed before it created the invoice; null for an unsigned one. */
   issue_signature: string | null
@@ -189,6 +191,16 @@ export interface WaitingDeposit {
   waiting_minor: bigint
 }
 
+/** Parties behind the deposit of an invoice, and whether its sweep waits. */
+export interface DepositOrigin {
+  /** Keyed hash of the network that created the invoice; null where it is not known. */
+  creator: string | null
+  /** Sender of the largest deposit; null without one. */
+  funder: string | null
+  /** A share of a day was used up: the deposit is forwarded after this time. Null while none was. */
+  put_off_ms: number | null
+}
+
 /** `full`: the merchant has signed as many open invoices as are taken. `gone`: there is no such invoice, or it was evicted. */
 export type InvoiceSignResult = 'kept' | 'full' | 'gone'
 
@@ -261,6 +273,10 @@ export interface InvoiceStore {
   waiting_deposits(least_minor: bigint, now_ms: number, limit: number): Promise<WaitingDeposit[]>
   /** Starts the pause after an attempt to sweep; it doubles until a forward is stored. */
   try_sweep(invoice_ids: readonly string[], now_ms: number, pause_ms: number): Promise<void>
+  /** Parties behind the deposit; null for an unknown invoice. */
+  deposit_origin(invoice_id: string): Promise<DepositOrigin | null>
+  /** Ends the pause after the last attempt at this time, without counting that attempt: nothing was sent. */
+  put_off_sweep(invoice_ids: readonly string[], until_ms: number): Promise<void>
   other_assets(invoice_id: string): Promise<OtherAsset[]>
   /**
    * Keeps it for one invoice, and marks the invoice; true when this call did. What was submitted for an unsigned invoice yields to a signed one, and

@@ -14,6 +14,7 @@ import type { InvoiceLive } from '../service/invoices/live.ts'
 import type { InvoiceRelay } from '../service/invoices/relay.ts'
 import type { SchemaList } from '../service/catalogue/wire-schemas.ts'
 import type { AllowanceRules } from '../service/payments/allowance.ts'
+import type { Sponsoring } from '../service/invoices/sponsored.ts'
 import type { GasView } from '../service/payments/gas-watch.ts'
 import type { GasStatus } from '../service/payments/writer-rules.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
@@ -63,6 +64,8 @@ export interface OperatorFacts {
   gas(): readonly (GasStatus | null)[]
   /** Gas against prices on each network; empty where nothing settles. */
   gas_prices(): readonly GasView[]
+  /** Sweeps and relays of the day; null where the gas wallet makes none. */
+  sponsoring: Sponsoring | null
   /** Limit of free calls in a UTC day that read sources, for all clients together. */
   source_reads_daily: number
   source_reads_used(): Promise<number>

@@ -112,6 +112,7 @@ async function healthReply(deps: AppDeps): Promise<Reply> {
         budget_left_wei: seen.left_today_wei.toString(),
       },
   )
-  const budgets = { source_reads_daily: { limit: deps.operator.source_reads_daily, used } }
+  const sponsored = (await deps.operator.sponsoring?.look().catch(() => null)) ?? {}
+  const budgets = { source_reads_daily: { limit: deps.operator.source_reads_daily, used }, ...sponsored }
   return jsonReply(ok ? 200 : 503, JSON.stringify({ ...body, gas_wallets, budgets }))
 }

@@ -6,8 +6,11 @@ import { decodeFunctionData, keccak256, toBytes, type Hex } from 'viem'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { DEPOSIT_FACTORY, depositAddress, sweepGas } from '../../src/pure/contracts/deployment.ts'
+import { type GasItem, gasMinimums, itemsWithin } from '../../src/pure/payments/gas-policy.ts'
 import { createSweeper } from '../../src/service/invoices/deposits.ts'
+import { createSponsoring } from '../../src/service/invoices/sponsored.ts'
 import { INVOICE_RULES } from '../../src/service/limits.ts'
+import { gasNotCompared } from '../../src/service/payments/gas-watch.ts'
 import { clockAt } from '../support/clock-at.ts'
 import { contract } from '../support/contracts.ts'
 import { sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
@@ -35,23 +38,51 @@ interface Deposit {
   merchant: string
 }
 
+/** Parties of a deposit; left out, parties of its own. */
+interface Parties {
+  merchant?: string
+  /** Keyed hash of the network that created the invoice. */
+  creator?: string
+  funder?: string
+}
+
 /** An invoice with a deposit in a final block. */
-async function deposited(amount_minor: bigint, merchant = hex(20)): Promise<Deposit> {
+async function deposited(amount_minor: bigint, parties: Parties = {}): Promise<Deposit> {
+  const { merchant = hex(20), creator = hex(16), funder = hex(20) } = parties
   const invoice_id = `inv_${randomBytes(10).toString('hex')}`
   const address = depositAddress({ invoice_id, merchant })
   const times = { created_ms: START_MS, expires_s: 2_000_000_000, watch_until_s: 2_000_000_000 }
-  const origin = { nonces: [hex(32)], content_hash: hex(32), request_key: null, network: null, issue_signature: null, bank_reference: null }
+  const origin = {
+    nonces: [hex(32)],
+    content_hash: hex(32),
+    request_key: null,
+    network: null,
+    creator,
+    issue_signature: null,
+    bank_reference: null,
+  }
   const invoice = { invoice_id, merchant, amount_minor, terms: '{}', deposit_address: address, ...times, ...origin }
   assert.equal((await store.invoices.keep(invoice, BOUNDS)).kind, 'created')
   const block = { block_number: 5, block_hash: hex(32), block_time_s: 1_000, confirmed: true, final: true }
-  const seen = { transaction: hex(32), log_index: 0, payer: hex(20), nonce: null, matched_by: 'deposit' as const, ...block }
+  const seen = { transaction: hex(32), log_index: 0, payer: funder, nonce: null, matched_by: 'deposit' as const, ...block }
   assert.equal(await store.invoices.attribute({ ...seen, invoice_id, amount_minor }, START_MS), true)
   return { invoice_id, merchant }
 }
 
+interface SweeperOptions {
+  empty?: Set<string>
+  has_factory?: boolean
+  start_ms?: number
+  /** Gas price in wei at 2,450 USD for one ETH, and the day's gas of the wallet. */
+  gas?: { gas_wei: bigint; daily_gas_wei: bigint }
+  /** Balance of each address. */
+  held_minor?: bigint
+}
+
 /** A sweeper whose clock moves past the pause between searches with each call. Balances of addresses are 1 USDC, except those that are empty. */
-function sweeper({ empty = new Set<string>(), has_factory = true, start_ms = START_MS } = {}) {
+function sweeper({ empty = new Set<string>(), has_factory = true, start_ms = START_MS, gas, held_minor = ONE_USDC }: SweeperOptions = {}) {
   let now_ms = start_ms
+  const warned: Record<string, unknown>[] = []
   const source = createSweeper({
     store,
     chain: {
@@ -59,14 +90,15 @@ function sweeper({ empty = new Set<string>(), has_factory = true, start_ms = STA
         Promise.resolve(
           asked.map((one) => {
             const held = 'data' in one && ![...empty].some((address) => one.data.endsWith(address.slice(2)))
-            return { ok: true as const, data: `0x${(held ? ONE_USDC : 0n).toString(16).padStart(64, '0')}` }
+            return { ok: true as const, data: `0x${(held ? held_minor : 0n).toString(16).padStart(64, '0')}` }
           }),
         ),
     },
     token: TOKEN,
     hasFactory: () => Promise.resolve(has_factory),
     clock: clockAt(() => now_ms),
-    log: { warn: () => undefined } as never,
+    log: { warn: (fields: Record<string, unknown>) => void warned.push(fields) } as never,
+    ...(gas === undefined ? {} : { sponsoring: sponsoringAt(gas, () => now_ms) }),
   })
   const next = async (affordable = true) => {
     now_ms += INVOICE_RULES.sweep_every_ms
@@ -82,7 +114,7 @@ function sweeper({ empty = new Set<string>(), has_factory = true, start_ms = STA
     assert.equal(call.gas, sweepGas(items.length))
     return items.map(({ salt }) => salt)
   }
-  return { next, salts, pass: (ms: number) => (now_ms += ms) }
+  return { next, salts, warned, pass: (ms: number) => (now_ms += ms) }
 }
 
 const saltOf = ({ invoice_id }: Deposit) => keccak256(toBytes(invoice_id))
@@ -118,7 +150,7 @@ test('fifty deposits share a transaction, the largest first, and one merchant ha
   const merchant = hex(20)
   // Long before the pauses of the other tests end.
   const large = await deposited(9n * ONE_USDC)
-  for (let count = 0; count < 120; count += 1) await deposited(2n * ONE_USDC, merchant)
+  for (let count = 0; count < 120; count += 1) await deposited(2n * ONE_USDC, { merchant })
   const { salts } = sweeper()
   const sizes: number[] = []
   const first = await salts()
@@ -127,4 +159,79 @@ test('fifty deposits share a transaction, the largest first, and one merchant ha
   assert.deepEqual(sizes, [50, 50, 1, 0])
   const tomorrow = sweeper({ start_ms: START_MS + 86_400_000 })
   assert.equal((await tomorrow.salts()).length, 50)
+})
+
+/** The share of the day's gas that sweeps may use is half of it. */
+function sponsoringAt({ gas_wei, daily_gas_wei }: { gas_wei: bigint; daily_gas_wei: bigint }, read: () => number) {
+  const prices = { gas_wei, byte_wei: 0n, coin: { usd: { numerator: 2_450n, denominator: 1n }, origin: 'setting' } } as const
+  const view = gasNotCompared(8453, 'eip155:8453', '').now()
+  const gas = {
+    now: () => ({ ...view, prices, minimums: gasMinimums(prices) }),
+    itemsWithin: (budget_wei: bigint, item: GasItem, most: number) => itemsWithin(budget_wei, item, prices, most),
+  }
+  return createSponsoring({ gas, daily_gas_wei, store, clock: clockAt(read) })
+}
+
+/** Every transaction of a day until nothing more is sent, as salts. */
+async function sweptOn({ salts }: ReturnType<typeof sweeper>): Promise<Set<Hex>> {
+  const all: Hex[] = []
+  for (;;) {
+    const some = await salts()
+    if (some.length === 0) return new Set(all)
+    all.push(...some)
+  }
+}
+
+const DAY_MS = 86_400_000
+
+test('one actor with many merchants, senders and invoices uses up its share alone: what is larger or of others is forwarded', async () => {
+  const start_ms = START_MS + 40 * DAY_MS
+  const creator = hex(16)
+  const merchants = Array.from({ length: 11 }, () => hex(20))
+  const own: Deposit[] = []
+  for (let count = 0; count < 330; count += 1)
+    own.push(await deposited(ONE_USDC, { creator, merchant: merchants[count % merchants.length] ?? '', funder: hex(20) }))
+  const today = sweeper({ start_ms })
+  const swept = await sweptOn(today)
+  // A fifth of a thousand, of which amounts below 10 USDC may use half.
+  assert.equal(own.filter((one) => swept.has(saltOf(one))).length, 100)
+  assert.ok(today.warned.length > 0)
+  const honest = await deposited(50n * ONE_USDC)
+  const small = await deposited(ONE_USDC)
+  const neighbour = await deposited(50n * ONE_USDC, { creator })
+  const later = await sweptOn(today)
+  assert.deepEqual(
+    [honest, small, neighbour].map((one) => later.has(saltOf(one))),
+    [true, true, true],
+  )
+  const waiting = own.find((one) => !swept.has(saltOf(one))) ?? assert.fail()
+  const midnight = start_ms - (start_ms % DAY_MS) + DAY_MS
+  assert.equal((await store.invoices.deposit_origin(waiting.invoice_id))?.put_off_ms, midnight)
+  assert.ok((await sweptOn(sweeper({ start_ms: midnight }))).size >= 100)
+})
+
+test('one sender has a tenth of the day, whatever networks and merchants the invoices are of', async () => {
+  const start_ms = START_MS + 80 * DAY_MS
+  await sweptOn(sweeper({ start_ms: start_ms - DAY_MS }))
+  const funder = hex(20)
+  const own: Deposit[] = []
+  for (let count = 0; count < 130; count += 1) own.push(await deposited(ONE_USDC, { funder }))
+  const swept = await sweptOn(sweeper({ start_ms }))
+  assert.equal(own.filter((one) => swept.has(saltOf(one))).length, 100)
+})
+
+test('shares and the smallest deposit follow from gas', async () => {
+  const start_ms = START_MS + 120 * DAY_MS
+  await sweptOn(sweeper({ start_ms: start_ms - DAY_MS }))
+  // Half of 0.05 ETH pays for 219 sweeps of 57,000 gas at 2 gwei: a fifth is 43, of which amounts below 10 USDC may use 21.
+  const gas = { gas_wei: 2_000_000_000n, daily_gas_wei: 50_000_000_000_000_000n }
+  const creator = hex(16)
+  const own: Deposit[] = []
+  for (let count = 0; count < 60; count += 1) own.push(await deposited(9n * ONE_USDC, { creator }))
+  // Twenty times 0.2793 USDC, in steps of 0.01.
+  const below = await deposited(5_580_000n)
+  const least = await deposited(5_590_000n)
+  const all = await sweptOn(sweeper({ start_ms, gas, held_minor: 9n * ONE_USDC }))
+  assert.equal(own.filter((one) => all.has(saltOf(one))).length, 21)
+  assert.deepEqual([all.has(saltOf(least)), all.has(saltOf(below))], [true, false])
 })

@@ -74,6 +74,8 @@ test(
     await until('the network to leave the terms', async () => (await offered(url)).length === 0)
     const { status, headers, body } = await restCall(url, buyers.TOOL, buyers.INPUT)
     assert.deepEqual([status, body['accepts'], readRequired(headers.get('payment-required') ?? '').accepts], [402, [], []])
+    const schema = (await (await fetch(`${url}/.well-known/x402-schema.json`)).json()) as object
+    assert.ok(newAjv().validate(schema, body))
     assert.match(
       String(body['detail']),
       /cannot be paid now\. Gas for one payment on Base costs 0\.0\d+ USDC, above the price of 0\.005 USDC, since 20\d\d-/,

@@ -49,6 +49,7 @@ const invoice_origin = columns({
   content_hash: key_type,
   request_key: nullable(key_type),
   network: nullable(key_type),
+  creator: nullable(key_type),
   bank_reference: nullable(key_type),
 })
 const invoice_progress = columns({
@@ -435,7 +436,7 @@ export const INSERT_FORWARD = statement(
 /** A sweep moves the whole balance, which may include transfers that were too small to be recorded. */
 export const SUBTRACT_WAITING = statement(
   'invoice_subtract_waiting',
-  sql`update invoice_sweep set sweeps = 0, sweep_after_ms = 0,
+  sql`update invoice_sweep set sweeps = 0, sweep_after_ms = 0, put_off_ms = null,
       waiting_minor = case when waiting_minor > ${forward.amount_minor} then waiting_minor - ${forward.amount_minor} else 0 end
     where ${matched(sweep_key)}`,
 )
@@ -459,4 +460,25 @@ export const TRY_SWEEP = statement(
   sql`update invoice_sweep set sweep_after_ms = cast(${parameter('now_ms', count)} as bigint) +
       cast(${parameter('pause_ms', count)} as bigint) * (case when sweeps < 10 then 1 << sweeps else 1024 end), sweeps = sweeps + 1
     where ${matched(sweep_key)}`,
+)
+
+/** Nothing was sent, so the pause of later attempts does not double. */
+export const PUT_OFF_SWEEP = statement(
+  'invoice_put_off_sweep',
+  sql`update invoice_sweep set sweep_after_ms = ${parameter('until_ms', count)}, put_off_ms = ${parameter('until_ms', count)},
+      sweeps = case when sweeps > 0 then sweeps - 1 else 0 end
+    where ${matched(sweep_key)}`,
+)
+
+export const READ_ORIGIN = statement(
+  'invoice_deposit_origin',
+  sql`select ${expression('creator', nullable(key_type), 'invoice.creator')},
+      ${expression(
+        'funder',
+        nullable(key_type),
+        `(select p.payer from invoice_payment p where p.invoice_id = invoice.invoice_id and p.matched_by = 'deposit'
+          order by p.amount_minor desc, p.block_number, p.log_index limit 1)`,
+      )},
+      ${expression('put_off_ms', nullable(count), '(select s.put_off_ms from invoice_sweep s where s.invoice_id = invoice.invoice_id)')}
+    from invoice where ${INVOICE_KEY}`,
 )

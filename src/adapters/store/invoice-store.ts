@@ -3,6 +3,7 @@ import type {
   BankClosing,
   BankReport,
   DepositForward,
+  DepositOrigin,
   InvoiceBounds,
   InvoiceKeepResult,
   InvoicePayment,
@@ -30,7 +31,8 @@ const SIGNED_SHARE = 0.8
 
 /** Invoices in the SQL that both databases share. */
 export class SqlInvoiceStore extends DatabaseStore implements InvoiceStore {
-  async keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult> {
+  async keep(given: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult> {
+    const invoice = withCreator(given)
     const { invoice_id, merchant, nonces, network, issue_signature } = invoice
     assertStorable(sql.INSERT, invoice)
     for (const nonce of nonces) assertStorable(sql.INSERT_NONCE, { nonce, invoice_id })
@@ -169,6 +171,14 @@ export class SqlInvoiceStore extends DatabaseStore implements InvoiceStore {
     return this.database.atomically(() => trySweep(invoice_ids, now_ms, pause_ms))
   }
 
+  deposit_origin(invoice_id: string): Promise<DepositOrigin | null> {
+    return this.database.readFirst(sql.READ_ORIGIN, { invoice_id })
+  }
+
+  put_off_sweep(invoice_ids: readonly string[], until_ms: number): Promise<void> {
+    return this.database.atomically(() => putOffSweep(invoice_ids, until_ms))
+  }
+
   other_assets(invoice_id: string): Promise<OtherAsset[]> {
     return this.database.readAll(sql.READ_OTHER_ASSETS, { invoice_id })
   }
@@ -204,7 +214,11 @@ function* keptBefore({ request_key, content_hash }: NewInvoice): Work<InvoiceKee
   return known_hash === content_hash ? { kind: 'same', invoice } : { kind: 'conflict' }
 }
 
-function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKeepResult> {
+function withCreator(invoice: NewInvoice) {
+  return { ...invoice, creator: invoice.creator ?? invoice.network }
+}
+
+function* keep(invoice: ReturnType<typeof withCreator>, bounds: InvoiceBounds): Work<InvoiceKeepResult> {
   const { invoice_id, merchant, network, issue_signature, created_ms } = invoice
   const known = yield* keptBefore(invoice)
   if (known !== null) return known
@@ -319,6 +333,10 @@ function* noteForward(seen: DepositForward, now_ms: number): Work<boolean> {
 
 function* trySweep(invoice_ids: readonly string[], now_ms: number, pause_ms: number): Work<void> {
   for (const invoice_id of invoice_ids) yield* execute(sql.TRY_SWEEP, { invoice_id, now_ms, pause_ms })
+}
+
+function* putOffSweep(invoice_ids: readonly string[], until_ms: number): Work<void> {
+  for (const invoice_id of invoice_ids) yield* execute(sql.PUT_OFF_SWEEP, { invoice_id, until_ms })
 }
 
 /** Events of invoices. Each function is part of the work that makes the change, so that change and event are stored together. */

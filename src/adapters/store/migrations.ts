@@ -440,6 +440,16 @@ export const MIGRATIONS: readonly Migration[] = [
       where bank_paid_ms is not null and bank_payment like '%"confirmed_by":"creator"%'
   `,
   },
+  /** Network that created an invoice, for its share of the day's sweeps and relays, and the time until which a used-up share puts a sweep off. */
+  {
+    number: 33,
+    name: 'sponsored-shares',
+    text: (dialect) => `
+    alter table invoice add column creator text;
+    update invoice set creator = network where network is not null;
+    alter table invoice_sweep add column put_off_ms ${dialect.wide_integer};
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -37,6 +37,8 @@ export interface ShownDeposit {
   sweep_data: string
   /** Deposits from this amount on are forwarded by this service; null where it forwards none. */
   swept_from_minor: bigint | null
+  /** A share of the day is used up, and the deposit is forwarded after that; null while none is. */
+  put_off_until_s: number | null
   forwards: readonly { transaction: string; amount_minor: bigint; block_number: number; block_time_s: number }[]
 }
 
@@ -307,11 +309,12 @@ function checkoutOf(parts: RecordParts) {
 /** The deposit address stays in the record after the payment: a later transfer to it still reaches the merchant. */
 function depositOf({ deposit }: RecordParts) {
   if (deposit === null) return null
-  const { address, factory, sweep_data, swept_from_minor, forwards } = deposit
+  const { address, factory, sweep_data, swept_from_minor, put_off_until_s, forwards } = deposit
   return {
     address,
     forwarded_by_service_from_minor: swept_from_minor === null ? null : String(swept_from_minor),
-    notice: depositNotice(swept_from_minor),
+    forwarded_after: put_off_until_s === null ? null : instant(put_off_until_s),
+    notice: depositNotice(deposit),
     sweep: { to: factory, data: sweep_data },
     forwards: forwards.map(({ transaction, amount_minor, block_number, block_time_s }) => ({
       tx_hash: transaction,
@@ -322,11 +325,14 @@ function depositOf({ deposit }: RecordParts) {
   }
 }
 
-function depositNotice(swept_from_minor: bigint | null): string {
+function depositNotice({ swept_from_minor, put_off_until_s }: ShownDeposit): string {
   const rule = 'Only this invoice uses this address. Its contract can only forward to the merchant'
   const anyone = 'Anyone can forward with the transaction in `sweep`'
   if (swept_from_minor === null) return `${rule}. ${anyone}; this service does not.`
-  return `${rule}; deposits from ${usdcDecimal(swept_from_minor)} USDC are forwarded without a fee. ${anyone}, smaller deposits included.`
+  if (put_off_until_s !== null)
+    return `${rule}. The forwards without a fee of today are used up for its creator, its sender, its merchant or all: this service forwards it after ${instant(put_off_until_s)}. ${anyone}, without waiting.`
+  const limits = 'within the numbers of a day, or on the next day'
+  return `${rule}; deposits from ${usdcDecimal(swept_from_minor)} USDC are forwarded without a fee, ${limits}. ${anyone}, smaller deposits included.`
 }
 
 function termsOf({ terms, max_timeout_s }: RecordParts, amount_minor: bigint) {

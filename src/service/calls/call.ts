@@ -117,8 +117,15 @@ async function perform(
   }
 }
 
+/** Sources of a call; invoices know whose network creates them. */
+function sourcesFor(sources: Sources, tool: Tool, address: string): Sources {
+  if (!tool.sources.includes('invoices')) return sources
+  return { ...sources, invoices: sources.invoices.by?.(address) ?? sources.invoices }
+}
+
 /** Runs the tool. Heavy tools, and pure tools whose long body a worker thread has read, run in a worker thread, queued by client network. */
 function runTool(deps: Pick<CallDeps, 'heavy' | 'sources'>, { tool, input, packed, address }: DecodedCall, paid: boolean) {
-  if (deps.heavy === null || (tool.heavy !== true && packed === null)) return tool.execute(input ?? {}, deps.sources)
+  if (deps.heavy === null || (tool.heavy !== true && packed === null))
+    return tool.execute(input ?? {}, sourcesFor(deps.sources, tool, address))
   return deps.heavy.run(tool.family, tool.id, packed ?? input ?? {}, { client: widerNetwork(address), paid })
 }

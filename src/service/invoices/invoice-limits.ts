@@ -78,6 +78,15 @@ export const INVOICE_RULES = {
   sweep_items: 50,
   sweeps_daily: 1_000,
   sweeps_daily_merchant: 100,
+  /**
+   * Largest shares of the day's sweeps and relays, as one of so many parts: of the network (/24, /48) that created the invoices, and of the
+   * address that pays. Half of the budgets that many share is kept for amounts from `sponsored_large_minor`.
+   */
+  sponsored_network_parts: 5,
+  sponsored_payer_parts: 10,
+  sponsored_large_minor: 10_000_000n,
+  /** Days for which the network that created an invoice has the same keyed hash: its share does not grow with each day of preparation. */
+  creator_days: 30,
   /** The gas wallet sweeps while at least one part of so many of the day's gas budget is left for payments. */
   sweep_gas_parts: 2n,
   /** Interval of the search for deposits to sweep in ms, and the pause after an attempt, which doubles while it moves nothing. */

@@ -28,8 +28,10 @@ import { type InvoiceView, readBankPayment, readCreatorReport, relayMinimum, sta
 import { isChainFault } from '../chain-fault.ts'
 import { checkMerchantSignature, notFound, type SignatureParts } from './merchant-signature.ts'
 import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
+import type { Sponsoring } from './sponsored.ts'
 import type { InvoiceWatch } from './watch.ts'
 import type { WriteBudget } from './write-budget.ts'
+import { widerNetwork } from '../clients.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
@@ -44,6 +46,8 @@ interface ViewParts {
   bankOf(merchant: string): BankAccount | null
   /** Signed payments are carried to the chain here, and deposits forwarded. */
   carries: boolean
+  /** Minimums of what the gas wallet forwards and relays; left out where gas costs nothing. */
+  sponsoring?: Pick<Sponsoring, 'sweepMinimum' | 'relayMinimum'>
   /** Origin of a block explorer of the chain; null where there is none, as for a sandbox. */
   explorer_url: string | null
   /** Returns true when the chain has the factory of deposit addresses. */
@@ -76,6 +80,8 @@ type InvoiceSubmission = { ok: true; view: InvoiceView; transaction_found: boole
 /** Operations on invoices that tools may use. */
 export interface InvoiceSource {
   create(asked: InvoiceAsked): Promise<InvoiceEnd>
+  /** The same for a client with this address: what it creates counts as that of its network. */
+  by?(address: string): InvoiceSource
   /**
    * Invoice as the chain shows it now; when the chain fails or was not read up to its head, the last known state, marked as stale. Null for
    * an unknown id.
@@ -110,9 +116,10 @@ export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
     return INVOICE_ID.test(invoice_id) ? parts.store.find(invoice_id) : Promise.resolve(null)
   }
   const view = (invoice: StoredInvoice | null) => (invoice === null ? Promise.resolve(null) : viewInvoice(parts, invoice))
-  return {
+  const source: InvoiceService = {
     make: (asked, asker) => make(asked, asker),
     create: (asked) => make(asked, NOBODY),
+    by: (address) => ({ ...source, create: (asked) => make(asked, { ...NOBODY, address }) }),
     read: async (invoice_id) => view(await find(invoice_id)),
     look: async (invoice_id) => look(parts, await find(invoice_id)),
     pilot: async (client_name) => {
@@ -125,6 +132,7 @@ export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
     submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
     ...createMerchantRequests(parts),
   }
+  return source
 }
 
 /**
@@ -319,10 +327,17 @@ function newInvoice(parts: CreateParts, content: InvoiceContent, asker: Asker, p
     // A digest under the secret: neither the key nor who sent it can be read off the store.
     request_key:
       asker.request_key === null ? null : parts.derive.hmac('invoice request', `${requester(asker, merchant)}|${asker.request_key}`),
+    creator: creatorHash(parts, asker, day),
     network: asker.network === null ? null : parts.derive.hmac('invoice network', `${day}|${asker.network}`).slice(0, 32),
     issue_signature: asker.signature,
     bank_reference: terms.bank === null ? null : bankReference(terms.bank, terms.invoice_id),
   }
+}
+
+/** Names the network that created an invoice for 30 days, so that a share does not grow with each day on which invoices were prepared. */
+function creatorHash({ derive }: CreateParts, { address }: Asker, day: number): string | null {
+  if (address === null) return null
+  return derive.hmac('invoice creator', `${Math.floor(day / INVOICE_RULES.creator_days)}|${widerNetwork(address)}`).slice(0, 32)
 }
 
 function termsOf(parts: CreateParts, content: InvoiceContent, created_s: number, product: InvoiceTerms['product']): InvoiceTerms {
@@ -389,12 +404,16 @@ async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<In
 /** Null where the chain has no factory, and for an invoice without a deposit address. */
 async function depositOf(parts: ViewParts, { invoice_id, merchant, deposit_address }: StoredInvoice): Promise<ShownDeposit | null> {
   if (deposit_address === null || !(await parts.hasFactory())) return null
+  const [forwards, origin] = await Promise.all([parts.store.forwards(invoice_id), parts.store.deposit_origin(invoice_id)])
+  const put_off_ms = origin?.put_off_ms ?? null
+  const least_minor = parts.sponsoring?.sweepMinimum() ?? INVOICE_RULES.sweep_minimum_minor
   return {
     address: readEvmAddress(deposit_address)?.checksummed ?? deposit_address,
     factory: DEPOSIT_FACTORY.address,
     sweep_data: sweepCall(parts.token, [{ invoice_id, merchant }]),
-    swept_from_minor: parts.carries ? INVOICE_RULES.sweep_minimum_minor : null,
-    forwards: await parts.store.forwards(invoice_id),
+    swept_from_minor: parts.carries ? least_minor : null,
+    put_off_until_s: put_off_ms !== null && put_off_ms > parts.clock.now_ms() ? Math.floor(put_off_ms / 1_000) : null,
+    forwards,
   }
 }
 

@@ -4,6 +4,7 @@ import type { TransferWay } from '../../pure/invoices/record.ts'
 import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices/standing.ts'
 import type { InvoiceTerms } from '../../pure/invoices/terms.ts'
 import { INVOICE_RULES } from '../limits.ts'
+import type { Sponsoring } from './sponsored.ts'
 
 /** An invoice with everything that is known of it now. */
 export interface InvoiceView {
@@ -31,8 +32,8 @@ export function readCreatorReport({ bank_payment }: BankColumns): BankPayment | 
 }
 
 /** The least that is carried to the chain here; null where nothing is. */
-export function relayMinimum({ carries }: { carries: boolean }): bigint | null {
-  return carries ? INVOICE_RULES.relay_minimum_minor : null
+export function relayMinimum({ carries, sponsoring }: { carries: boolean; sponsoring?: Pick<Sponsoring, 'relayMinimum'> }): bigint | null {
+  return carries ? (sponsoring?.relayMinimum() ?? INVOICE_RULES.relay_minimum_minor) : null
 }
 
 export function standingNow(invoice: StoredInvoice, payments: readonly InvoicePayment[], now_s: number): Standing {

@@ -21,22 +21,27 @@ import type { Resend, ResendSecrets } from '../payments/resends.ts'
 import { matchTerms, type PaymentTerms } from '../payments/terms.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { InvoiceView } from './invoice-view.ts'
+import { createSponsoring, type Sponsoring } from './sponsored.ts'
 import type { InvoiceWatch } from './watch.ts'
 
 export interface RelayParts {
   payments: PaymentServiceParts
   /** Terms of calls; invoices use only their token and network. */
   terms: PaymentTerms
-  store: Pick<Store, 'take' | 'give_back' | 'payments' | 'invoices'>
+  store: Pick<Store, 'take' | 'give_back' | 'used' | 'payments' | 'invoices'>
   clock: Clock
   derive: Derivation
   watch: InvoiceWatch
+  /** Left out where gas costs nothing. */
+  sponsoring?: Sponsoring
 }
 
 /** Sends a payer's signed transfer to the merchant of a stored invoice, at the service's expense. */
 export interface InvoiceRelay {
   /** True when a gas wallet of this deployment sends transfers; facilitators are not used for invoices. */
   readonly carries: boolean
+  /** Smallest amount that is sent now. */
+  leastNow(): bigint
   /** Returns the amount due less pending payments, so that two simultaneous payers do not both pay the whole. */
   payableNow(view: InvoiceView): Promise<bigint>
   pay(view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult>
@@ -48,15 +53,19 @@ interface InvoicePayer {
   secrets: ResendSecrets
 }
 
-export function createInvoiceRelay(parts: RelayParts): InvoiceRelay {
+type RelayDesk = RelayParts & { sponsoring: Sponsoring }
+
+export function createInvoiceRelay(given: RelayParts): InvoiceRelay {
+  const parts: RelayDesk = { ...given, sponsoring: given.sponsoring ?? createSponsoring(given) }
   return {
     carries: parts.payments.settler.method === 'self',
+    leastNow: () => parts.sponsoring.relayMinimum(),
     payableNow: (view) => payableNow(parts, view),
     pay: (view, payment, sender) => pay(parts, view, payment, sender),
   }
 }
 
-async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult> {
+async function pay(parts: RelayDesk, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult> {
   const { payments } = parts
   const { authorization, identifier } = payment
   const client = quotaClient(sender.address)
@@ -67,14 +76,15 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
   if (conflict !== null) return conflict
   const verified = await verifyForInvoice(parts, view, payment, { address: sender.address, client })
   if (verified.kind === 'verified') {
-    return withBudget(parts, view, sender.address, () => settle(parts, view, authorization, resend, verified))
+    const request = { authorization, address: sender.address }
+    return withBudget(parts, view, request, () => settle(parts, view, authorization, resend, verified))
   }
   const restore = (use: PaidUse) => restoreInvoice(parts, view, payment, { resend, use })
   return decideRefused(payments, { authorization, payee: view.invoice.merchant, client, restore }, verified)
 }
 
 async function verifyForInvoice(
-  parts: RelayParts,
+  parts: RelayDesk,
   view: InvoiceView,
   payment: X402Payment,
   from: { address: string; client: string },
@@ -148,7 +158,7 @@ export function fullyPendingProblem(): Problem {
  * what is due and not pending.
  */
 function paymentFault(
-  { terms: { token, chain_id, network } }: RelayParts,
+  { terms: { token, chain_id, network }, sponsoring }: RelayDesk,
   { invoice, terms, standing, transfer_way }: InvoiceView,
   payment: X402Payment,
   payable_minor: bigint,
@@ -163,7 +173,7 @@ function paymentFault(
   const amount_minor = is_named && value_minor <= payable_minor ? value_minor : payable_minor
   const match = matchTerms(payment, { token, chain_id, network, pay_to: invoice.merchant, amounts: new Set([amount_minor]) })
   if (!match.ok) return refusalForCheck(match).problem
-  const least_minor = INVOICE_RULES.relay_minimum_minor
+  const least_minor = sponsoring.relayMinimum()
   if (value_minor >= least_minor) return null
   const too_small = `The authorization moves ${usdcText(value_minor)} USDC; payments of less than ${usdcText(least_minor)} USDC are not sent from here. Sign for at least that.`
   return problem('INVOICE_NOT_PAYABLE', payable_minor < least_minor ? notRelayedText(transfer_way, least_minor) : too_small)
@@ -179,16 +189,36 @@ async function otherInvoiceFault({ store }: RelayParts, { invoice }: InvoiceView
   )
 }
 
-/** Returns the daily budgets of gas for a client, its network, a merchant and all. Unsigned invoices have separate budgets for the last two. */
-function relayBudgets({ clock, derive }: RelayParts, { invoice }: InvoiceView, address: string): AllowanceRequest[] {
-  const day = Math.floor(clock.now_ms() / 86_400_000)
+/** A payment, and the address of the client that sent it. */
+interface RelayRequest {
+  authorization: SignedAuthorization
+  address: string
+}
+
+/**
+ * Returns the daily budgets of gas for a client, its network, the payer, the network that created the invoice, a merchant and all. Unsigned
+ * invoices have separate budgets for the last two.
+ */
+async function relayBudgets(
+  { clock, derive, store, sponsoring }: RelayDesk,
+  { invoice }: InvoiceView,
+  { authorization, address }: RelayRequest,
+): Promise<AllowanceRequest[]> {
+  const now_ms = clock.now_ms()
+  const day = Math.floor(now_ms / 86_400_000)
+  const origin = await store.invoices.deposit_origin(invoice.invoice_id)
+  const relayed = {
+    payer: authorization.from,
+    value_minor: authorization.value_minor,
+    merchant: invoice.merchant,
+    is_signed: invoice.issue_signature !== null,
+    creator: origin?.creator ?? null,
+  }
   const hashed = (name: string) => derive.hmac('invoice relay', `${day}|${name}`).slice(0, 32)
-  const unsigned = invoice.issue_signature === null ? '-unsigned' : ''
   return [
     { day, bucket: 'invoice-relay-client', client: hashed(quotaClient(address)), limit: INVOICE_RULES.relays_daily_client },
     { day, bucket: 'invoice-relay-network', client: hashed(`network|${widerNetwork(address)}`), limit: INVOICE_RULES.relays_daily_network },
-    { day, bucket: `invoice-relay-merchant${unsigned}`, client: invoice.merchant, limit: INVOICE_RULES.relays_daily_merchant },
-    { day, bucket: `invoice-relay${unsigned}`, client: 'all', limit: INVOICE_RULES.relays_daily },
+    ...sponsoring.relayBudgets(relayed, now_ms),
   ]
 }
 
@@ -199,13 +229,15 @@ interface Settled {
 }
 
 /** Runs `work` within the daily budgets of gas. Returns their units when nothing was sent. */
-async function withBudget(parts: RelayParts, view: InvoiceView, address: string, work: () => Promise<Settled>): Promise<PaymentResult> {
-  const budgets = await takeEach(parts.store, relayBudgets(parts, view, address))
-  if (!budgets.granted) {
-    const detail =
-      'The daily number of payments that are sent from here is used up for this client, this merchant or all clients. Pay from a wallet.'
-    return refusedPayment(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
-  }
+async function withBudget(
+  parts: RelayDesk,
+  view: InvoiceView,
+  request: RelayRequest,
+  work: () => Promise<Settled>,
+): Promise<PaymentResult> {
+  const asked = await relayBudgets(parts, view, request)
+  const budgets = await takeEach(parts.store, asked)
+  if (!budgets.granted) return shareUsedUp(asked[budgets.grants.length - 1]?.bucket ?? '')
   const giveBack = () => budgets.give_back().catch((error: unknown) => parts.payments.onFault(error))
   try {
     const { sent, result } = await work()
@@ -216,6 +248,22 @@ async function withBudget(parts: RelayParts, view: InvoiceView, address: string,
     await giveBack()
     throw error
   }
+}
+
+/** Parties whose share of a day can be used up, by their budgets. */
+const SHARES: Readonly<Record<string, string>> = {
+  'invoice-relay-client': 'this client',
+  'invoice-relay-network': 'the network of this client',
+  'invoice-relay-payer': 'this payer',
+  'invoice-relay-creator': 'the network that created the invoice',
+  'invoice-relay-merchant': 'this merchant',
+  'invoice-relay-merchant-unsigned': 'unsigned invoices of this merchant',
+}
+
+function shareUsedUp(bucket: string): PaymentResult {
+  const whose = SHARES[bucket] ?? `payments of less than ${usdcText(INVOICE_RULES.sponsored_large_minor)} USDC, or for all`
+  const detail = `The number of payments that are sent from here without a fee is used up for ${whose} until 00:00 UTC. Nothing was sent; pay from a wallet.`
+  return refusedPayment(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
 }
 
 async function settle(

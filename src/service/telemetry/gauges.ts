@@ -8,6 +8,7 @@ import type { AdmissionLoad } from '../admission/slots.ts'
 import { ADMISSION_RULES, limits, LOG_RULES } from '../limits.ts'
 import { gasPriceGauges } from '../payments/gas-report.ts'
 import type { GasView } from '../payments/gas-watch.ts'
+import { type Sponsoring, sponsoredGauges } from '../invoices/sponsored.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
 import type { ReplicationWatch } from '../replication.ts'
 import { type History, WATCHED } from './history.ts'
@@ -29,6 +30,8 @@ export interface RoomParts {
   following(): number
   gas(): readonly (GasStatus | null)[]
   gas_prices(): readonly GasView[]
+  /** Null where the gas wallet forwards and relays nothing. */
+  sponsoring: Pick<Sponsoring, 'look' | 'last'> | null
   connections: { count(): number; closed(): Readonly<Record<string, number>> }
   /** Ages of the lists that limit clean answers, and the last result of each feed. */
   lists(): readonly ListAge[]
@@ -83,12 +86,15 @@ export function watchRooms(telemetry: Parts, parts: RoomParts): Pick<History, 'r
     ...gasPriceGauges(parts.gas_prices),
   ])
     telemetry.watch(found)
-  for (const found of [...gas(parts), sourceReads(parts, sources)]) telemetry.watch({ ...found, operator: true })
+  const sponsored = parts.sponsoring === null ? [] : sponsoredGauges(parts.sponsoring)
+  for (const found of [...gas(parts), sourceReads(parts, sources), ...sponsored]) telemetry.watch({ ...found, operator: true })
   let round = 0
   return {
     record: async () => {
       if (round++ % SELDOM_EVERY === 0) await Promise.all([parts.lookAtGas(), parts.replication.look()])
       const reading = parts.source_reads_used().catch(() => null)
+      // The store's own gauge says that it is down.
+      await parts.sponsoring?.look().catch(() => null)
       await Promise.all([parts.history.record(), parts.log_queue === null ? null : lookAtLog(parts, log)])
       sources.used = await reading
     },

@@ -4,6 +4,7 @@ import type { LedgerSum, Payment } from '../../ports/payments.ts'
 import type { Store } from '../../ports/store.ts'
 import { type Currency, currencyOf } from '../../pure/networks.ts'
 import { PAYMENT_STATES, type PaymentState } from '../../pure/payments/states.ts'
+import type { SponsoredState, Sponsoring } from '../invoices/sponsored.ts'
 import type { GasView } from '../payments/gas-watch.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
 import { outcomeClass, type OutcomeClass } from './history.ts'
@@ -84,6 +85,8 @@ export interface OperatorReport {
   gas: GasReport[]
   /** Gas against prices on each network. */
   gas_prices: readonly GasView[]
+  /** Sweeps and relays of the day; null where the gas wallet makes none. */
+  sponsored: SponsoredState | null
   datasets: DatasetReport[]
   queues: QueueReport[]
   /** Webhook deliveries in the store that wait, and those that were given up. */
@@ -97,6 +100,7 @@ export interface ReportSource {
   /** Gas wallets as they were last read; null before. */
   gas(): readonly (GasStatus | null)[]
   gas_prices(): readonly GasView[]
+  sponsoring: Pick<Sponsoring, 'look'> | null
   datasets(): readonly DatasetReport[]
   queues(): QueueReport[]
 }
@@ -123,6 +127,7 @@ export async function operatorReport(source: ReportSource): Promise<OperatorRepo
     refund_candidates: lost,
     gas,
     gas_prices: source.gas_prices(),
+    sponsored: (await source.sponsoring?.look()) ?? null,
     datasets: source.datasets().toSorted((one, other) => other.age_days / other.limit_days - one.age_days / one.limit_days),
     queues: source.queues(),
     webhooks,

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { notRelayedText } from '../../pure/invoices/record.ts'
 import { type SignRequest, signRequest } from '../../pure/signing/sign-request.ts'
 import { transferTypedData } from '../../pure/signing/transfer.ts'
-import { relayMinimum, type InvoiceView } from '../../service/invoices/invoice-view.ts'
+import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
 import { notFound } from '../../service/invoices/merchant-signature.ts'
-import { fullyPendingProblem } from '../../service/invoices/relay.ts'
+import { fullyPendingProblem, type InvoiceRelay } from '../../service/invoices/relay.ts'
 import { INVOICE_RULES, limits } from '../../service/limits.ts'
 import { PAYMENT_PROBLEMS, SETTLEMENT_PROBLEMS } from '../../service/payment-problems.ts'
 import { exactOnly, readPayment, readPaymentFields, type X402Payment } from '../../service/payments/payment-header.ts'
@@ -96,9 +96,9 @@ function unpaid(): Problem {
 }
 
 /** Problem of an invoice that cannot be paid in its state. */
-function notPayable({ standing: { status, due_minor }, transfer_way }: InvoiceView, carries: boolean): Problem {
+function notPayable({ standing: { status, due_minor }, transfer_way }: InvoiceView, relay: InvoiceRelay | null): Problem {
   const open = due_minor > 0n && status !== 'VOID' && status !== 'EXPIRED'
-  const small = notRelayedText(transfer_way, relayMinimum({ carries }))
+  const small = notRelayedText(transfer_way, relay?.carries === true ? relay.leastNow() : null)
   return problem('INVOICE_NOT_PAYABLE', open ? small : `The invoice is ${status}; nothing is taken for it here.`)
 }
 
@@ -114,10 +114,10 @@ async function withTerms(
   if (!acceptsNewPayment(found)) return request.refuse(found, headers)
   const { record, terms, invoice } = view
   const { relay } = deps.invoices
-  if (record['x402'] === null || relay === null) return notPayable(view, relay?.carries === true)
+  if (record['x402'] === null || relay === null) return notPayable(view, relay)
   const amount_minor = await relay.payableNow(view)
   if (amount_minor === 0n) return fullyPendingProblem()
-  if (amount_minor < INVOICE_RULES.relay_minimum_minor) return notPayable(view, true)
+  if (amount_minor < relay.leastNow()) return notPayable(view, relay)
   const description = `Invoice ${invoice.invoice_id}`
   const offer = { resource: String(record['pay_url']), description, amount_minor }
   const challenge = challengeOf({ ...deps.terms, pay_to: terms.merchant, ...offer }, 'payment required')
@@ -269,6 +269,7 @@ async function page({ context }: RawRequest, { deps }: InvoiceRoom): Promise<Res
     ...text,
     now_ms: deps.call.sources.clock.now_ms(),
     carries: deps.invoices.relay?.carries === true,
+    least_minor: deps.invoices.relay?.leastNow() ?? 0n,
     etag,
     events: `${INVOICE_EVENTS_PATH.replace('{id}', view.invoice.invoice_id)}?last_event_id=${encodeURIComponent(etag)}`,
   })

@@ -4,6 +4,7 @@ import { csvText } from '../../pure/documents/csv-cell.ts'
 import { durationText } from '../../pure/duration-text.ts'
 import { currencyOf, type Currency } from '../../pure/networks.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
+import { sponsoredNotices } from '../../service/invoices/sponsored.ts'
 import type { DayReport, Money, OperatorReport } from '../../service/telemetry/operator-report.ts'
 import { assetPath } from './assets.ts'
 import { SmallVerdict } from './components/verdict.ts'
@@ -87,6 +88,7 @@ function Attention({ report }: { report: OperatorReport }) {
         : [],
     ),
     ...report.gas_prices.flatMap(({ state, offered, detail }) => (state === 'above' || state === 'unknown' || !offered ? [detail] : [])),
+    ...sponsoredNotices(report.sponsored),
     ...report.states.flatMap(({ state, oldest_s }) =>
       oldest_s !== null && oldest_s > OVERDUE_S
         ? [`A payment has been ${state} for ${durationText(oldest_s)}: check the chain and the gas wallet.`]

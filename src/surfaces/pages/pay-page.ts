@@ -6,7 +6,6 @@ import { fillMessage } from '../../pure/messages.ts'
 import { SEAL_UNITS, sealPaths } from '../../pure/receipts/seal.ts'
 import { modeMark, modeWord } from '../../service/catalogue/text.ts'
 import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
-import { INVOICE_RULES } from '../../service/limits.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Localized } from './messages.ts'
 import type { RenderedInvoice } from './client/pay/live.ts'
@@ -23,18 +22,20 @@ type InvoiceDetails = CheckoutProps['details']
 interface PayPageParts extends Localized, Omit<RenderedInvoice, 'record'> {
   /** This deployment submits signed payments to the chain. */
   carries: boolean
+  /** Smallest amount that it submits now. */
+  least_minor: bigint
 }
 
 /** Renders `/pay/{invoice}`: amount, merchant, state and ways to pay. Readable without a script. Throws a TypeError for an invalid record. */
 export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, parts: PayPageParts): string {
   const record = readRecord(wire)
   if (record === null) throw new TypeError('the invoice record is invalid')
-  const { language, languages, messages, now_ms, etag, events, carries } = parts
+  const { language, languages, messages, now_ms, etag, events, carries, least_minor } = parts
   const { checkout, states, notices, faults } = messages
   const payable = isPayable(record)
   const setting: PaySetting = {
     carries,
-    minimum_minor: String(INVOICE_RULES.relay_minimum_minor),
+    minimum_minor: String(least_minor),
     test_tokens: modeWord(deps) !== null,
     merchant_address: readEvmAddress(record.merchant)?.checksummed ?? record.merchant,
     bank: payable ? (wire['bank_coordinates'] as PaySetting['bank']) : null,
