@@ -143,10 +143,10 @@ const readMetrics = defineEndpoint({
 /** State, counts and metrics of the running service. */
 export const HEALTH_ENDPOINTS = [readHealth, readState, readHistory, readMetrics]
 
-/** State of the service and current prices. */
-export async function healthNow(deps: AppDeps): Promise<{ ok: boolean; body: object }> {
+/** State of the service and current prices; `of_payments` has further members for the operator. */
+export async function healthNow(deps: AppDeps, of_payments: object = {}): Promise<{ ok: boolean; body: object }> {
   const [ok, prices, payments] = await Promise.all([answers(deps), pricesNow(deps), deps.paymentHealth()])
-  return { ok, body: healthBody(deps, ok, prices, payments) }
+  return { ok, body: healthBody(deps, ok, prices, { ...publicPayments(deps, payments), ...of_payments }) }
 }
 
 async function answers(deps: AppDeps): Promise<boolean> {
@@ -177,7 +177,7 @@ function logHealth({ stopped, highest }: LogState) {
   return { state: 'stopped', published: { size, root }, store, reason, stopped_at, detail: stopWords(stopped), action: RESUME_ADVICE }
 }
 
-function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, payments: PaymentHealth) {
+function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, payments: object) {
   const { signer } = deps.call.issuer
   return {
     ok: store_ok,
@@ -186,7 +186,7 @@ function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, 
     chain: { id: deps.chain_id, network: `eip155:${deps.chain_id}` },
     signer: { address: signer.address, implementation: signer.implementation },
     store: { kind: deps.store.kind, ok: store_ok, breaker: deps.store.breaker_open() ? 'open' : 'closed', replication: deps.replication() },
-    payments: publicPayments(deps, payments),
+    payments,
     log: deps.log === null ? null : logHealth(deps.log.state()),
     datasets: deps.datasets.ages(),
     registers: deps.call.registers?.states() ?? [],

@@ -99,11 +99,12 @@ function pageOf(type: string, body: string): Reply {
   }
 }
 
-/** Public health plus the balance and daily budget of each gas wallet, and today's free calls that read sources. */
+/** Public health plus the balance and daily budget of each gas wallet, and today's sponsored sweeps and free calls that read sources. */
 async function healthReply(deps: AppDeps): Promise<Reply> {
   // Loaded on first use, so that the start does not load the pages.
   const { healthNow } = await import('./health.ts')
-  const [{ ok, body }, used] = await Promise.all([healthNow(deps), deps.operator.source_reads_used().catch(() => null)])
+  const sponsored = (await deps.operator.sponsoring?.look().catch(() => null)) ?? null
+  const [{ ok, body }, used] = await Promise.all([healthNow(deps, { sponsored }), deps.operator.source_reads_used().catch(() => null)])
   const gas_wallets = deps.operator.gas().map(
     (seen) =>
       seen && {
@@ -112,7 +113,6 @@ async function healthReply(deps: AppDeps): Promise<Reply> {
         budget_left_wei: seen.left_today_wei.toString(),
       },
   )
-  const sponsored = (await deps.operator.sponsoring?.look().catch(() => null)) ?? {}
-  const budgets = { source_reads_daily: { limit: deps.operator.source_reads_daily, used }, ...sponsored }
+  const budgets = { source_reads_daily: { limit: deps.operator.source_reads_daily, used } }
   return jsonReply(ok ? 200 : 503, JSON.stringify({ ...body, gas_wallets, budgets }))
 }

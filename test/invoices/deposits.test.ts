@@ -15,7 +15,7 @@ import {
   transferPlainly,
   type InvoiceShown,
 } from '../support/invoicing.ts'
-import { held } from '../support/paying.ts'
+import { fundedPayer, held } from '../support/paying.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 import { startAnvil } from '../support/anvil.ts'
 import { liveDeployment, startLive } from '../support/faults-live.ts'
@@ -188,3 +188,50 @@ test('where the chain has no factory, an unsigned invoice offers no plain transf
   const { body } = await send(`${invoiceUrl(there, invoice)}/sign`, { signature })
   assert.ok(String(body['eip681_uri']).toLowerCase().includes(`address=${merchant.address.toLowerCase()}&`))
 })
+
+test(
+  'deposits of one actor beyond its share wait and say so, while a larger one of another sender is forwarded',
+  { timeout: 120_000 },
+  async (t) => {
+    const anvil = await startAnvil()
+    // Half of it pays for 20 to 40 sweeps of 57,000 gas at 1 to 2 gwei, of which the small ones of one network may use two to four.
+    const live = await liveDeployment(anvil, { ASSAY_GAS_DAILY_WEI: String(57_000n * 2_000_000_000n * 40n) })
+    const running = await startLive(live)
+    t.after(async () => {
+      await running.stop()
+      await live.remove()
+      await anvil.stop()
+    })
+    const { rpc_url, chain_id, token, rpc } = anvil
+    const there = { url: running.url, running, chain: { rpc_url, chain_id, token, rpc, pay_to: live.pay_to } } as unknown as World
+    const [attacker, customer] = [await fundedPayer(rpc_url, token, 100_000_000n), await fundedPayer(rpc_url, token, 50_000_000n)]
+    for (const { address } of [attacker, customer]) await anvil.setBalance(address, 10n ** 18n)
+    const own: InvoiceShown[] = []
+    for (let count = 0; count < 12; count += 1) {
+      const invoice = await issue(there, '1')
+      await transferPlainly(there.chain, attacker, depositOf(invoice).address, 1_000_000n)
+      own.push(invoice)
+    }
+    const recordsOf = async () => {
+      await anvil.mine(3)
+      return Promise.all(own.map((invoice) => looked(there, invoice)))
+    }
+    const waits = (record: InvoiceShown) => (record['deposit'] as { forwarded_after: string | null }).forwarded_after !== null
+    let records: InvoiceShown[] = []
+    await until('the share is used up', async () => (records = await recordsOf()).filter(waits).length >= 8)
+    const waiting = records.find(waits) ?? assert.fail()
+    const { notice, forwarded_after } = waiting['deposit'] as unknown as { notice: string; forwarded_after: string }
+    assert.match(
+      notice,
+      /forwards without a fee of today are used up for its creator, its sender, its merchant or all: this service forwards it after/,
+    )
+    assert.match(forwarded_after, /T00:00:00Z$/)
+    const honest = await issue(there, '50')
+    await transferPlainly(there.chain, customer, depositOf(honest).address, 50_000_000n)
+    await until(
+      'the honest deposit is forwarded',
+      async () => (await recordsOf(), (await held(rpc_url, token, honest.merchant)) === 50_000_000n),
+    )
+    assert.ok(depositOf(await looked(there, waiting)).forwards.length === 0)
+  },
+)
