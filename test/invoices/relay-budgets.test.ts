@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { AllowanceRequest } from '../../src/ports/store.ts'
+import { createSponsoring } from '../../src/service/invoices/sponsored.ts'
+import { restCall } from '../support/app.ts'
+import { signTerms, termsOf } from '../support/paying.ts'
 import { invoiceUrl, issue, send, sendAsStranger, signFor, type InvoiceShown } from '../support/invoicing.ts'
 import { spendElsewhere } from '../support/paying-chain.ts'
 import { rejectOnce } from '../support/paying-faults.ts'
@@ -80,4 +83,48 @@ test('a store error at the last budget returns the units of those before it', as
       : take(request),
   )
   assert.deepEqual(await usedBy(async () => assert.equal((await pay(invoice, body)).status, 503)), [0, 0, 0, 0])
+})
+
+test('one payer, and one network that creates invoices, have a share of the relays of a day; larger payments of others go on', () => {
+  const sponsoring = createSponsoring({ store: { used: () => Promise.resolve(0) }, clock: { now_ms: () => 0 } })
+  const asked = (value_minor: bigint) =>
+    sponsoring
+      .relayBudgets({ payer: '0xaa', value_minor, merchant: '0xbb', is_signed: false, creator: 'cc' }, 0)
+      .map(({ bucket, client, limit }) => [bucket, client, limit])
+  assert.deepEqual(asked(1_000_000n), [
+    ['invoice-relay-payer', '0xaa', 100],
+    ['invoice-relay-creator', 'cc', 100],
+    ['invoice-relay-merchant-unsigned', '0xbb', 100],
+    ['invoice-relay-unsigned', 'all', 500],
+  ])
+  assert.deepEqual(asked(10_000_000n), [
+    ['invoice-relay-payer', '0xaa', 100],
+    ['invoice-relay-creator', 'cc', 200],
+    ['invoice-relay-merchant-unsigned', '0xbb', 100],
+    ['invoice-relay-unsigned', 'all', 1_000],
+  ])
+})
+
+test('a payer whose share is used up is told which one it is, and another payer of the same invoice pays', async () => {
+  const [payer, other, invoice] = [await world.payer(TEN), await world.payer(TEN), await issue(world, '10')]
+  const day = Math.floor(Date.now() / 86_400_000)
+  const share = { day, bucket: 'invoice-relay-payer', client: payer.address.toLowerCase(), limit: 100 }
+  for (let count = 0; count < 100; count += 1) await world.store.take(share)
+  const refused = await pay(invoice, (await signFor(world.chain, payer, invoice)).body)
+  assert.deepEqual([refused.status, refused.body['code']], [429, 'INVOICE_RATE_LIMITED'])
+  assert.match(String(refused.body['detail']), /used up for this payer until 00:00 UTC\. Nothing was sent/)
+  assert.equal((await pay(invoice, (await signFor(world.chain, other, invoice)).body)).status, 200)
+})
+
+test('invoices that calls create count for the network of the caller, and those of another network for that one', async () => {
+  const asked = { amount_usdc: '5', merchant: `0x${'12'.repeat(20)}` }
+  const creatorOf = async (invoice_id: string) => (await world.store.invoices.deposit_origin(invoice_id))?.creator ?? assert.fail()
+  const created = async (address: string) => {
+    const { v2 } = await signTerms(await world.payer(TEN), await termsOf(world.url, 'create-b2b-invoice', asked))
+    const headers = { 'payment-signature': v2, 'x-forwarded-for': address }
+    const { body } = await restCall(world.url, 'create-b2b-invoice', asked, headers)
+    return creatorOf((body['result'] as { invoice_id: string }).invoice_id)
+  }
+  const [first, second, other] = [await created('203.0.113.7'), await created('203.0.113.200'), await created('198.51.100.7')]
+  assert.deepEqual([first === second, first === other], [true, false])
 })

@@ -87,7 +87,8 @@ export function watchRooms(telemetry: Parts, parts: RoomParts): Pick<History, 'r
   ])
     telemetry.watch(found)
   const sponsored = parts.sponsoring === null ? [] : sponsoredGauges(parts.sponsoring)
-  for (const found of [...gas(parts), sourceReads(parts, sources), ...sponsored]) telemetry.watch({ ...found, operator: true })
+  for (const found of [...gas(parts), sourceReads(parts, sources)]) telemetry.watch({ ...found, operator: true })
+  for (const found of sponsored) telemetry.watch(found)
   let round = 0
   return {
     record: async () => {
