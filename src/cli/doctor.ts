@@ -5,9 +5,10 @@ import { anvilBinary, SandboxChainError } from '../adapters/chain/sandbox-proces
 import { systemClock } from '../adapters/clock/system.ts'
 import { httpFacilitator } from '../adapters/facilitator/http.ts'
 import { readGasKeys } from '../adapters/gas-wallet/key-file.ts'
+import { choosePrices } from '../adapters/prices/choose.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { localOrigin, places, StartError } from '../assembly/identity.ts'
-import type { Chain, ChainReadResult, ChainSender } from '../ports/chain.ts'
+import type { Chain, ChainReadResult, ChainSender, FeesNow } from '../ports/chain.ts'
 import {
   decodeBool,
   decodeString,
@@ -17,11 +18,14 @@ import {
   PAUSED_CALL,
   VERSION_CALL,
 } from '../pure/payments/token-calls.ts'
+import { readDecimal } from '../pure/market/fraction.ts'
 import { networkOf } from '../pure/networks.ts'
+import { type CoinPrice, gasCost, gasVerdict } from '../pure/payments/gas-policy.ts'
 import { readSettings } from '../service/read-settings.ts'
 import { freeDaily, isPostgres, type Settings, SETTINGS } from '../service/config.ts'
+import { CHEAPEST_CALL_MINOR } from '../service/payments/gas-watch.ts'
 import { feesFor } from '../service/payments/writer-rules.ts'
-import { USDC_DECIMALS, usdcOn } from '../pure/payments/usdc.ts'
+import { USDC_DECIMALS, usdcDecimal, usdcOn } from '../pure/payments/usdc.ts'
 import { runCheck, type DoctorCheck, checkProgram, checkSettings, type DoctorFinding } from './doctor-checks.ts'
 import type { Invocation } from './commands.ts'
 import type { Exit } from './errors.ts'
@@ -32,6 +36,7 @@ import { outcomeMark, paint, printable, say, table, terminalWidth, wantsJson } f
 const DECIMALS_CALL = '0x313ce567'
 /** Raw transaction of a full batch; without zero bytes, which cost less gas. */
 const FULL_BATCH_RAW = `0x${'ab'.repeat(15_000)}`
+const FULL_BATCH_BYTES = 15_000n
 /** Recommended number of full batches in a gas wallet; a wallet with less than one is not used. */
 const COMFORT_BATCHES = 20n
 
@@ -147,7 +152,8 @@ async function gasChecks(settings: Settings, chain: () => LiveChain): Promise<Pr
 }
 
 /** Costs as the service computes them: a full batch at the highest fee it would offer now, including the data fee. */
-async function checkWallet({ ASSAY_PAY_TO, ASSAY_CHAIN_ID }: Settings, chain: LiveChain, wallet: string): Promise<DoctorFinding> {
+async function checkWallet(settings: Settings, chain: LiveChain, wallet: string): Promise<DoctorFinding> {
+  const { ASSAY_PAY_TO, ASSAY_CHAIN_ID } = settings
   if (wallet === ASSAY_PAY_TO) {
     return {
       state: 'failed',
@@ -158,10 +164,33 @@ async function checkWallet({ ASSAY_PAY_TO, ASSAY_CHAIN_ID }: Settings, chain: Li
   const batch_wei = batchGas(BATCH_ITEMS_MAX) * feesFor(fees).max_fee_wei + data_fee_wei
   const batches = batch_wei === 0n ? COMFORT_BATCHES : balance_wei / batch_wei
   const coin = networkOf(ASSAY_CHAIN_ID)?.gas.coin ?? 'ETH'
-  const words = `${wallet} holds ${etherText(balance_wei)} ${coin}, enough for at least ${batches * BigInt(BATCH_ITEMS_MAX)} payments in full batches, at twice the base fee of now.`
+  const price = await gasAgainstPrice(settings, { ...fees, data_fee_wei })
+  const words = `${wallet} holds ${etherText(balance_wei)} ${coin}, enough for at least ${batches * BigInt(BATCH_ITEMS_MAX)} payments in full batches, at twice the base fee of now.${price.words}`
   if (batches === 0n) return { state: 'failed', words: `${words} It settles nothing until it holds ${etherText(batch_wei)} ${coin}.` }
   if (batches < COMFORT_BATCHES) return { state: 'warning', words: `${words} Send it more.` }
+  if (price.is_above) return { state: 'warning', words: `${words} The network leaves the terms while that lasts.` }
   return { state: 'ok', words }
+}
+
+/** Compares the gas of one payment with the cheapest call as the service does. Test networks have coins without a value. */
+async function gasAgainstPrice(
+  { ASSAY_CHAIN_ID, ASSAY_NATIVE_USD }: Settings,
+  { base_fee_wei, priority_fee_wei, data_fee_wei }: FeesNow & { data_fee_wei: bigint },
+): Promise<{ words: string; is_above: boolean }> {
+  const network = networkOf(ASSAY_CHAIN_ID)
+  if (network === null || network.is_testnet) return { words: '', is_above: false }
+  const { coin, coin_asset_id, lowest_usd } = network.gas
+  const fixed = readDecimal(ASSAY_NATIVE_USD[coin] ?? '')
+  const spot = fixed === null ? await choosePrices('live', systemClock).spot(coin_asset_id) : null
+  const found = fixed ?? (spot?.kind === 'priced' ? readDecimal(spot.price_usd) : null)
+  const price: CoinPrice = { usd: found ?? lowest_usd, origin: fixed !== null ? 'setting' : found === null ? 'lowest' : 'price_source' }
+  const byte_wei = data_fee_wei / FULL_BATCH_BYTES
+  const cost_minor = gasCost('batch_item', { gas_wei: base_fee_wei + priority_fee_wei, byte_wei, coin: price })
+  const is_above = gasVerdict(cost_minor, CHEAPEST_CALL_MINOR, price) === 'above'
+  if (price.origin === 'lowest' && !is_above)
+    return { words: ` The price of ${coin} is not known here, so gas is not compared with prices: set ASSAY_NATIVE_USD.`, is_above }
+  const figures = `${usdcDecimal(cost_minor)} USDC, the cheapest call ${usdcDecimal(CHEAPEST_CALL_MINOR)} USDC`
+  return { words: ` Gas for one payment costs ${figures}.`, is_above }
 }
 
 async function checkBatch(chain: LiveChain): Promise<DoctorFinding> {
