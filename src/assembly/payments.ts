@@ -99,6 +99,23 @@ const NO_PAYMENTS: PaymentHealth = { enabled: false, method: null, chain_ok: fal
 /** Placeholder payer for the readiness check, which is not about a particular payer. */
 const ANYBODY = '0x0000000000000000000000000000000000000001'
 
+/** Parts of a deployment where nothing can settle. */
+function noPayments(terms: PaymentTerms): PaymentParts {
+  return {
+    payments: null,
+    settling: null,
+    terms,
+    chain: null,
+    sandbox: null,
+    jobs: [],
+    health: () => Promise.resolve(NO_PAYMENTS),
+    networks: () => [],
+    gas_prices: () => [],
+    gas: () => [],
+    stop: () => Promise.resolve(),
+  }
+}
+
 /** Verification, settlement and reconciliation over one chain. */
 export async function openPayments(deployment: Deployment, given: PaymentHooks): Promise<PaymentParts> {
   const { base, store, prices, log, clock, settings } = deployment
@@ -108,21 +125,7 @@ export async function openPayments(deployment: Deployment, given: PaymentHooks):
   const gas = gasWatchOf(deployment, { ...hooks, rules: rules.gas }, common.chain_id, base)
   const channels = base === null ? null : channelParts(deployment, hooks, base, common, gas)
   const place: PaymentTerms = channels === null ? common : { ...common, channels: channels.terms }
-  if (base === null) {
-    return {
-      payments: null,
-      settling: null,
-      terms: place,
-      chain: null,
-      sandbox: null,
-      jobs: [],
-      health: () => Promise.resolve(NO_PAYMENTS),
-      networks: () => [],
-      gas_prices: () => [],
-      gas: () => [],
-      stop: () => Promise.resolve(),
-    }
-  }
+  if (base === null) return noPayments(place)
   const { chain } = base
   const rates = euroRates(deployment, hooks)
   // A chain that mines a block only when a payment arrives never marks a block as final.

@@ -220,7 +220,7 @@ test(
     let records: InvoiceShown[] = []
     await until('the share is used up', async () => (records = await recordsOf()).filter(waits).length >= 8)
     const waiting = records.find(waits) ?? assert.fail()
-    const { notice, forwarded_after } = waiting['deposit'] as unknown as { notice: string; forwarded_after: string }
+    const { notice, forwarded_after } = waiting['deposit'] as { notice: string; forwarded_after: string }
     assert.match(
       notice,
       /forwards without a fee of today are used up for its creator, its sender, its merchant or all: this service forwards it after/,

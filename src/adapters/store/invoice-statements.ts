@@ -462,7 +462,7 @@ export const TRY_SWEEP = statement(
     where ${matched(sweep_key)}`,
 )
 
-/** Nothing was sent, so the pause of later attempts does not double. */
+/** Sets the end of the pause without counting the attempt: nothing was sent, so the pause of later attempts does not double. */
 export const PUT_OFF_SWEEP = statement(
   'invoice_put_off_sweep',
   sql`update invoice_sweep set sweep_after_ms = ${parameter('until_ms', count)}, put_off_ms = ${parameter('until_ms', count)},

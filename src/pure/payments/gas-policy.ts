@@ -10,7 +10,7 @@ import { compare, type Fraction } from '../market/fraction.ts'
  * paid and been paid before; the real USDC adds the hop of its proxy. A batch item is that of a batch of twenty, a deposit, claim with
  * payout and refund are those of one channel, a further claim shares its transaction, and a sweep is one of many. Bytes: what the calldata adds, for the data fee of OP chains.
  */
-export const GAS_ITEMS = {
+const GAS_ITEMS = {
   single: { gas: 71_100n, bytes: 430n },
   batch_item: { gas: 45_100n, bytes: 300n },
   channel_deposit: { gas: 122_000n, bytes: 1_000n },
@@ -23,7 +23,7 @@ export const GAS_ITEMS = {
 
 export type GasItem = keyof typeof GAS_ITEMS
 
-export const GAS_POLICY = {
+const GAS_POLICY = {
   /** Time in ms for which the gas of a payment is above its price, or no longer, before the network leaves the terms or returns to them. */
   steady_ms: 60_000,
   /** A deposit into a channel covers its own gas and that of its claim and refund so many times. */
@@ -36,7 +36,7 @@ export const GAS_POLICY = {
 } as const
 
 /**
- * How the price of the coin is known. `price_source`: public price sources, of the last minute. `earlier`: the same, but the sources have
+ * Origin of the price of a coin. `price_source`: public price sources, of the last minute. `earlier`: the same, but the sources have
  * been silent since. `setting`: ASSAY_NATIVE_USD. `lowest`: none of these, so only a value far below every price of the last years is
  * assumed, which proves that gas is too expensive but never that it is not.
  */
@@ -47,7 +47,7 @@ export interface CoinPrice {
   origin: CoinPriceOrigin
 }
 
-/** What gas costs on a network now. */
+/** Prices of gas on a network now. */
 export interface GasPrices {
   /** Base fee and tip, for a unit of gas. */
   gas_wei: bigint
@@ -85,7 +85,7 @@ export function gasVerdict(cost_minor: bigint, price_minor: bigint, { origin }: 
   return origin === 'lowest' ? 'unknown' : 'below'
 }
 
-/** What follows from verdicts over time. */
+/** Result of the verdicts over time. */
 export interface GasStanding {
   /** False: the network is not among the terms. */
   offered: boolean

@@ -32,7 +32,7 @@ interface Relayed {
 }
 
 /**
- * What the gas wallet does for others at no charge: it forwards deposits of invoices and relays payments of them. Both have a number a day, the
+ * Work of the gas wallet for others at no charge: it forwards deposits of invoices and relays payments of them. Both have a number a day, the
  * share of a creator, sender and merchant of it, and a minimum amount, all of which follow from gas.
  */
 export interface Sponsoring {
@@ -137,7 +137,7 @@ function relayBudgets({ payer, value_minor, merchant, is_signed, creator }: Rela
   ]
 }
 
-/** What is left of the day's budgets, as of the last look. */
+/** Metric of the rest of the day's budgets, as of the last look. */
 export function sponsoredGauges({ last }: Pick<Sponsoring, 'last'>): Gauge[] {
   const leftOf = (state: SponsoredState) =>
     Object.entries(state).map(([kind, { used, limit }]: [string, SponsoredCount]) => ({

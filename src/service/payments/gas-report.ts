@@ -44,11 +44,12 @@ export function gasPriceGauges(views: () => readonly GasView[]): Gauge[] {
     gauge(
       'assay_coin_price_known',
       '1 while the price of the coin that pays for gas is known, 0 while a lowest price is assumed.',
-      ({ prices }) => (prices === null ? null : Number(prices.coin.origin !== 'lowest')),
+      ({ prices }) => (prices === null ? null : prices.coin.origin === 'lowest' ? 0 : 1),
     ),
   ]
 }
 
 function usdc(amount_minor: bigint | null): number | null {
-  return amount_minor === null ? null : Number(amount_minor) / 1_000_000
+  const text = amount_minor === null ? null : usdcDecimal(amount_minor)
+  return text === null ? null : Number(text)
 }

@@ -175,7 +175,7 @@ export function gasTooDear({ detail }: { detail: string }): PaymentRefusal {
 }
 
 /** Seconds after which gas can be cheap enough again. */
-export const GAS_RETRY_S = 60
+const GAS_RETRY_S = 60
 
 export function balanceReserved(): PaymentRefusal {
   const detail = 'The balance of this payer does not cover this payment in addition to those already pending.'
