@@ -157,16 +157,16 @@ test('a refund after a partial claim goes to the payer, also from a client that 
   for (let call = 0; call < 2; call++) await paid(client)
   await until('the claim', async () => (await onChain(id))[1] === 10_000n)
   // Charged, and not claimed yet: the client that lost its state asks with the claimed voucher, which is public, and is corrected.
-  const claimed = await scheme(payer).refund(shop.callUrl(TOOL), { amount: '5000' })
+  const claimed = await forgetfulScheme(payer).refund(shop.callUrl(TOOL), { amount: '5000' })
   assert.partialDeepStrictEqual(claimed, { success: true, amount: '5000' })
   await paid(client)
-  const rest = await scheme(payer).refund(shop.callUrl(TOOL))
+  const rest = await forgetfulScheme(payer).refund(shop.callUrl(TOOL))
   assert.partialDeepStrictEqual(rest, { success: true, amount: '30000' })
   assert.equal(await held(shop.rpc_url, shop.token, payer.address), 1_000_000n - 15_000n)
 })
 
 /** The client of this payer without any state of its own. */
-const scheme = (payer: PrivateKeyAccount) => clientOf(payer).scheme
+const forgetfulScheme = (payer: PrivateKeyAccount) => clientOf(payer).scheme
 
 test('a deposit that a stranger sends first counts: the client pays with vouchers, and never deposits again', async () => {
   const payer = await shop.payer()

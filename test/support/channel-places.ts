@@ -45,16 +45,22 @@ function placeOf({ urls, rpc_url, chain_id, token, pay_to, target }: Opened): Ch
     fund: (account, amount_minor) => fund(rpc_url, token, account, amount_minor),
     async charged() {
       const store = await openStore(target)
-      return (await store.channels.sums().finally(() => store.close())).charged_minor
+      try {
+        return (await store.channels.sums()).charged_minor
+      } finally {
+        await store.close()
+      }
     },
     async prove() {
       const store = await openStore(target)
       const chain = createChain({ urls: [rpc_url], chain_id, clock: systemClock })
       const parties = { token: token.toLowerCase(), pay_to: pay_to.toLowerCase() }
       const channels = { store: store.channels, chain }
-      return proveLedger({ payments: store.payments, channels, chain, ...parties, onProgress: () => undefined }).finally(() =>
-        store.close(),
-      )
+      try {
+        return await proveLedger({ payments: store.payments, channels, chain, ...parties, onProgress: () => undefined })
+      } finally {
+        await store.close()
+      }
     },
   }
 }

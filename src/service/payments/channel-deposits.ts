@@ -36,7 +36,7 @@ export interface DepositPlan {
 }
 
 /**
- * How a deposit gets into its channel. `arrived`: it is there already; `refusal` ends the payment when the voucher cannot be charged
+ * Decision on a deposit. `arrived`: it is there already; `refusal` ends the payment when the voucher cannot be charged
  * nevertheless, null where the state of the channel says why.
  */
 type Planned =

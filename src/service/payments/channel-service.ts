@@ -49,7 +49,7 @@ export function createChannelService(given: ChannelServiceParts): ChannelService
 
 /** Returns the end of a voucher that was charged before; null when it may be admitted. */
 async function replay(parts: ChannelParts, request: BoundRequest, payment: ChannelPayment): Promise<PaymentResult | null> {
-  // A refund is no call; `admit` refuses it. A voucher that seems to be the next one was not charged, or its charge is refused by the store.
+  // A refund is not a call; `admit` refuses it. A voucher that seems to be the next one was not charged, or its charge is refused by the store.
   return payment.refund !== null || isNext(parts, payment) ? null : replayVoucher(parts, request, payment)
 }
 
