@@ -7,7 +7,6 @@ import { quotaClient } from '../service/clients.ts'
 import type { ChannelRefund } from '../service/payments/channel-refunds.ts'
 import { readPayment } from '../service/payments/payment-header.ts'
 import {
-  type ChannelCorrection,
   channelRefusal,
   isPaymentProblem,
   pendingProblem,
@@ -145,7 +144,7 @@ const REFUND = {
     },
     402: {
       description:
-        'Terms of the channel in PAYMENT-REQUIRED, with its state where the voucher is not the last one. CHANNEL_PRESENCE: the request does not show that it comes from the payer; extensions has a challenge to sign.',
+        'Terms of the channel in PAYMENT-REQUIRED, with its state where the voucher is not the last one. CHANNEL_PRESENCE: the request does not show that it comes from the payer; the extensions there have a challenge to sign.',
       terms: true,
     },
   },
@@ -203,9 +202,9 @@ async function refund(
   if (payments === null || refunds === null) return problem('NOT_CONFIGURED', 'This deployment offers no payment channels.')
   const networks = channelNetworks(payments.terms)
   if (asked !== undefined && !networks.has(asked)) return unknownNetwork([...networks.keys()])
-  const required = (found: Problem, error: string, network = asked, state: ChannelCorrection | null = null) => {
+  const required = (found: Problem, error: string, network = asked, more: Pick<PaymentRefusal, 'channel' | 'sign_in'> = {}) => {
     const place = network === undefined ? undefined : networks.get(network)
-    const terms = refundRequired(place === undefined ? [...networks.values()] : [place], url, error, state)
+    const terms = refundRequired(place === undefined ? [...networks.values()] : [place], url, error, more)
     return refuse(found, { 'payment-required': toBase64(JSON.stringify(terms)) })
   }
   const text = context.req.header('payment-signature')
@@ -224,7 +223,7 @@ async function refund(
   const result = await refunds.refund(read.payment, { address: caller, client: quotaClient(caller), secrets })
   switch (result.kind) {
     case 'refused':
-      return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', network, result.channel) : result.problem
+      return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', network, result) : result.problem
     case 'under_way':
       return problem('PAYMENT_PENDING', 'The refund was sent and is in no block yet. Send the same request again.', { retry_after_s: 2 })
     case 'refunded':

@@ -7,6 +7,7 @@ import type { PaymentRequired } from '../service/calls/outcome.ts'
 import { limits } from '../service/limits.ts'
 import { createCallExtensions, type ExtensionSigner, type Extensions } from '../service/payments/extensions.ts'
 import type { PaymentRefusal } from '../service/payments/payment-refusals.ts'
+import type { SignInChallenge } from '../service/payments/resends.ts'
 import type { CreditSettlement, PaidSettlement, ChargedChannel } from '../service/payments/settlement.ts'
 import {
   caip2,
@@ -19,6 +20,7 @@ import {
   type PaymentTerms,
   type Terms,
   channelStateJson,
+  signInExtension,
   toBase64,
 } from '../service/payments/terms.ts'
 import type { AppDeps } from './deps.ts'
@@ -109,6 +111,12 @@ function networkNames(network: string, { chain_id, network: v1_name }: PaymentTe
   return paid_on === chain_id ? { chain_id, network: v1_name } : { chain_id: paid_on, network: networkOf(paid_on)?.v1_name ?? network }
 }
 
+/** Adds the challenge of the extension sign-in-with-x. */
+function withSignIn({ described, ...terms }: Terms, sign_in: SignInChallenge): Terms {
+  const extensions = { ...described?.extensions, ...signInExtension(sign_in) }
+  return described === undefined ? terms : { ...terms, described: { ...described, extensions } }
+}
+
 /** An offer is signed again after this time, so that at least three quarters of its validity are left. */
 const OFFER_REUSE_MS = (limits.max_timeout_s * 1_000) / 4
 
@@ -144,7 +152,7 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
         }),
   })
   return {
-    challenge({ tool: id, amount_minor, x402_reason, channel, network }) {
+    challenge({ tool: id, amount_minor, x402_reason, channel, network, sign_in }) {
       const tool = catalogue.find(id)
       if (amount_minor === null || tool === undefined) return null
       const offer = {
@@ -158,7 +166,8 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
       if (none !== null) return challengeOf(build(offer), none)
       if (x402_reason === null) return ready(offer)
       const correction = channel === undefined ? null : { network: network ?? caip2(place.chain_id), state: channel }
-      return challengeOf(build(offer, correction), x402_reason)
+      const terms = build(offer, correction)
+      return challengeOf(sign_in === undefined ? terms : withSignIn(terms, sign_in), x402_reason)
     },
     failureHeaders({ x402_reason, payer, network }) {
       if (payer === undefined) return {}

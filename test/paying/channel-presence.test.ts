@@ -119,8 +119,9 @@ function stateIn({ headers }: Pick<Answered, 'headers'>) {
   return { charged: channelState?.['chargedCumulativeAmount'], claimed: channelState?.['totalClaimed'], voucher: voucherState }
 }
 
-function challengeIn({ body }: Pick<Answered, 'body'>): Challenge['info'] {
-  return (body['extensions'] as { 'sign-in-with-x': Challenge })['sign-in-with-x'].info
+function challengeIn({ headers }: Pick<Answered, 'headers'>): Challenge['info'] {
+  const required = JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()) as Record<string, unknown>
+  return (required['extensions'] as { 'sign-in-with-x': Challenge })['sign-in-with-x'].info
 }
 
 /** Header of this payment with the id of the extension payment-identifier. */
@@ -221,6 +222,28 @@ test('SIGN-IN-WITH-X of the payer or of its signer shows presence from anywhere,
   const rest = await own.refund(2n * PRICE_MINOR)
   const proof = await signIn(signer, challengeIn(await refund(rest, { client })))
   await refunded(rest, { client, headers: { 'sign-in-with-x': proof } }, 490_000n)
+})
+
+test('over MCP the refusal of a stranger is one JSON object, with the challenge beside the other extensions', async () => {
+  const channel = await claimedChannel(newNetwork())
+  const payment = JSON.parse(Buffer.from(await channel.voucher(PRICE_MINOR), 'base64').toString()) as unknown
+  const params = { name: TOOL, arguments: newInput(), _meta: { 'x402/payment': payment } }
+  const response = await fetch(`${app.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+      'x-forwarded-for': `${newNetwork()}.1`,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  })
+  const text = await response.text()
+  const { structuredContent } = asMembers(asMembers(JSON.parse(text))['result'])
+  const { code, extensions } = asMembers(structuredContent)
+  assert.equal(code, 'CHANNEL_MISMATCH', text)
+  assert.deepEqual(Object.keys(asMembers(extensions)), ['payment-identifier', 'bazaar', 'offer-receipt', 'sign-in-with-x'])
+  assert.ok(!text.includes('voucherState'), text)
 })
 
 test('SIGN-IN-WITH-X opens the answer of a voucher, and never that of a channel of another account', async () => {

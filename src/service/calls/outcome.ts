@@ -7,6 +7,7 @@ import type { AllowanceState } from '../payments/allowance.ts'
 import type { PaymentCredential } from '../payments/payment-header.ts'
 import type { ResendSecrets } from '../payments/resends.ts'
 import type { ChannelCorrection } from '../payments/payment-refusals.ts'
+import type { SignInChallenge } from '../payments/resends.ts'
 import type { CreditSettlement, PaidSettlement, Pending } from '../payments/settlement.ts'
 import type { Problem } from '../problems.ts'
 
@@ -104,6 +105,8 @@ export interface PaymentRequired {
   network?: string
   /** State of a payment channel from which the client signs the next voucher. */
   channel?: ChannelCorrection
+  /** Challenge of sign-in-with-x for the extensions of the terms. */
+  sign_in?: SignInChallenge
 }
 
 /** `tool` is null where the request named none that exists. */

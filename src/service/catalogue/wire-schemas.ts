@@ -119,10 +119,6 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
     transaction: { type: ['string', 'null'], description: 'The transaction that failed, if one was sent.' },
     valid: { type: ['boolean', 'null'], description: 'Of token-contract-risk alone: null, since nothing was judged.' },
     credit: creditSchema(),
-    extensions: {
-      type: 'object',
-      description: 'Of a payment channel: the challenge of SIGN-IN-WITH-X, which shows its last voucher to the payer.',
-    },
     sign: { type: 'object', description: 'Of an invoice: typed data of the payment, and the request that takes the signature.' },
   }
   return {

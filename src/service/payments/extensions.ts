@@ -10,7 +10,7 @@ import { limits } from '../limits.ts'
  * `offer-receipt`. Source: x402-foundation/x402, specs/extensions, read 2026-11-23; the package @x402/extensions 2.27.0 accepts them all.
  * A client sends the extensions of the terms back with its payment, so all of them together must fit into a header.
  */
-export type Extensions = Readonly<Record<string, { info: object; schema: object }>>
+export type Extensions = Readonly<Record<string, { info: object; schema?: object }>>
 
 const SCHEMA_2020 = 'https://json-schema.org/draft/2020-12/schema'
 

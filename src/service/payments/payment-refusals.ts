@@ -19,6 +19,8 @@ export interface PaymentRefusal {
   is_unused?: boolean
   /** State of a payment channel from which the client signs the next voucher. */
   channel?: ChannelCorrection
+  /** Challenge of sign-in-with-x for the extensions of the terms: with its proof the payer gets more. */
+  sign_in?: SignInChallenge
 }
 
 /** State of a payment channel in a corrective 402. */
@@ -113,19 +115,18 @@ export function withoutVoucher(refusal: PaymentRefusal, sign_in: SignInChallenge
   const detail =
     'payload.voucher.maxClaimableAmount is not the next total of this channel. A voucher can be read from the chain, so the last voucher, and the answer of one that ' +
     `was charged before, are for the client network of the last charge. From elsewhere send the same request again ${PRESENCE_SECRETS}`
-  const { problem: found } = refusal
-  return { ...refusal, problem: { ...found, detail, extra: { ...found.extra, extensions: { 'sign-in-with-x': sign_in } } } }
+  return { ...refusal, problem: { ...refusal.problem, detail }, sign_in }
 }
 
 const PRESENCE_SECRETS =
   'with the answer token of the last charge in X-ANSWER-TOKEN, with its payment-identifier id, or with a SIGN-IN-WITH-X header in which ' +
-  'the payer, or payerAuthorizer, signs the challenge under extensions.'
+  'the payer, or payerAuthorizer, signs the challenge in the extensions of the terms.'
 
 /** Refuses a refund whose sender has not shown that it is the payer: the voucher of a refund can be read from the chain. */
 export function refundNeedsPresence(sign_in: SignInChallenge): PaymentRefusal {
   const detail = `A refund is for the client network of the last charge of this channel, or of its deposit before the first charge. From elsewhere send it again ${PRESENCE_SECRETS}`
-  const extra = { invalid_reason: CHANNEL_ERRORS.refund_payload, extensions: { 'sign-in-with-x': sign_in } }
-  return refusedPayment(problem('CHANNEL_PRESENCE', detail, { extra }), CHANNEL_ERRORS.refund_payload)
+  const x402_reason = CHANNEL_ERRORS.refund_payload
+  return { ...refusalForCheck({ code: 'CHANNEL_PRESENCE', detail, x402_reason }), sign_in }
 }
 
 /** A deposit that took longer than its call has no answer: that comes with the charge of its voucher. */

@@ -7,6 +7,7 @@ import type { Extensions } from './extensions.ts'
 import type { Authorization } from '../../pure/payments/eip3009.ts'
 import type { ChannelState } from '../../pure/payments/channels.ts'
 import type { ChannelCorrection } from './payment-refusals.ts'
+import type { SignInChallenge } from './resends.ts'
 import { paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
 
 /** Scheme `exact` on an EIP-3009 token is the only one offered. */
@@ -162,17 +163,28 @@ function channelEntry<Common extends { amount: string }>(
 }
 
 /** Builds the object in PAYMENT-REQUIRED at the address of refunds, where nothing has to be paid. */
-export function refundRequired(places: readonly PaymentTerms[], resource: string, error: string, state: ChannelCorrection | null) {
+export function refundRequired(
+  places: readonly PaymentTerms[],
+  resource: string,
+  error: string,
+  { channel = null, sign_in }: { channel?: ChannelCorrection | null; sign_in?: SignInChallenge | undefined } = {},
+) {
   const accepts = places.flatMap(({ channels, ...place }) => {
     const { extra, scheme: _, ...common } = exactEntry(place, 0n)
-    return channels === undefined ? [] : [channelEntry(common, extra, channels, state)]
+    return channels === undefined ? [] : [channelEntry(common, extra, channels, channel)]
   })
   return {
     x402Version: 2 as const,
     error,
     resource: { url: resource, description: 'Refund of a payment channel', mimeType: 'application/json' },
     accepts,
+    ...(sign_in === undefined ? {} : { extensions: signInExtension(sign_in) }),
   }
+}
+
+/** The extension sign-in-with-x of a 402. */
+export function signInExtension(sign_in: SignInChallenge) {
+  return { 'sign-in-with-x': sign_in }
 }
 
 function channelExtra(terms: ChannelTerms, state: ChannelCorrection | null, amount_minor: bigint) {
