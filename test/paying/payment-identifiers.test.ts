@@ -90,7 +90,7 @@ test('twenty payments under one id at once are one charge', async () => {
   const [payer, id] = [await world.payer(), newId()]
   const payments = await Promise.all(Array.from({ length: 20 }, () => signed(world.url, payer)))
   const answers = await Promise.all(payments.map((payment) => sent(payment, id)))
-  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, ...Array.from({ length: 19 }, () => 409)])
+  assert.equal(answers.filter(({ status }) => status === 200).length, 1)
   assert.ok(answers.every(({ status, body }) => status === 200 || body['code'] === 'PAYMENT_ALREADY_USED'))
   assert.equal(await charges(payer), 1)
 })

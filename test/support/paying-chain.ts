@@ -41,7 +41,7 @@ export async function asOwner({ rpc, token }: ChainView, act: Act): Promise<void
 }
 
 /** Carries out a transfer that was signed, as anybody may who has seen it. */
-export async function sendAsStranger(chain: ChainView, { message, signature }: SignedTransfer): Promise<void> {
+async function sendAsStranger(chain: ChainView, { message, signature }: SignedTransfer): Promise<void> {
   const { from, to, value, validAfter, validBefore, nonce } = message
   await asOwner(chain, { functionName: 'transferWithAuthorization', args: [from, to, value, validAfter, validBefore, nonce, signature] })
 }

@@ -74,7 +74,7 @@ export function offersOf(payment: AnyPayment): readonly unknown[] {
   return echoedOffers.get(payment) ?? []
 }
 
-/** Kept beside the payment: nothing reads them unless its row was lost. */
+/** Read only for a payment whose row was lost. */
 const echoedOffers = new WeakMap<AnyPayment, readonly unknown[]>()
 const OFFERS_READ = 8
 

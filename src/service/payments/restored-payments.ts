@@ -34,7 +34,7 @@ interface RefusedPayment<Restored> {
 /** Refusals of a verification that did not reach the chain. */
 const UNREAD: ReadonlySet<ProblemCode> = new Set(['UPSTREAM_RPC_UNAVAILABLE', 'VERIFICATION_BUSY', 'RATE_LIMITED'])
 
-/** Returns what is true of a payment without a row that was refused: the refusal alone where the authorization is unused, or paid nobody here. */
+/** Returns what is true of a payment without a row that was refused: the refusal itself where the authorization is unused, or moved nothing to the recipient. */
 export async function decideRefused<Restored extends { kind: string }>(
   parts: PaymentServiceParts,
   refused: RefusedPayment<Restored>,
@@ -69,7 +69,7 @@ export function usedUnknown({ signIn }: Pick<PaymentServiceParts, 'signIn'>, key
   return refusals.usedUnknown(key, transaction, signIn.challenge(key))
 }
 
-/** How a sender shows that the payment is its own, from the weakest to the strongest; the reason of the restored row says which. */
+/** Proofs that the payment is the sender's own, from the weakest to the strongest; the reason of the restored row says which. */
 const RIGHTS = ['restored_by_time', 'restored_by_offer', 'restored'] as const
 type Right = (typeof RIGHTS)[number]
 
@@ -189,7 +189,7 @@ function restoredClaim(
   }
 }
 
-/** What a restored payment is bound to, and by whom. */
+/** Authorization and request to which a restored payment is bound. */
 interface RestoredOrder {
   authorization: SignedAuthorization
   resend: Pick<Resend, 'address' | 'identifier'>

@@ -331,7 +331,7 @@ async function findLog(
 }
 
 /**
- * Use of an authorization that no row tells of. `paid`: it moved exactly this value to exactly this recipient. `elsewhere`: it was cancelled or
+ * Use of an authorization without a row. `paid`: it moved exactly this value to exactly this recipient. `elsewhere`: it was cancelled or
  * used for something else, so that it can never pay the recipient. `undecided`: it is used, and nothing was found out about it.
  */
 export type FoundUse = { kind: 'paid'; at: SettledAt; paid_s: number } | { kind: 'elsewhere' } | { kind: 'undecided' }

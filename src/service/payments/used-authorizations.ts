@@ -14,7 +14,7 @@ import { paymentContext } from './resends.ts'
 import { findUse, type FoundUse, usedStates } from './settlement.ts'
 
 /** Claim of this process, by which it still knows a payment whose row was lost with the store. */
-export interface RememberedClaim extends Binding {
+interface RememberedClaim extends Binding {
   value_minor: bigint
   network_hash: string | null
   identifier_hash: string | null
@@ -22,9 +22,9 @@ export interface RememberedClaim extends Binding {
 }
 
 /** `unread`: it is not known whether the authorization is used. */
-export type AuthorizationUse = FoundUse | { kind: 'unused' } | { kind: 'unread' }
+type AuthorizationUse = FoundUse | { kind: 'unused' } | { kind: 'unread' }
 
-/** What is known, without a row in the store, about the authorizations of one token. */
+/** Knowledge about authorizations of one token that have no row in the store. */
 export interface UsedAuthorizations {
   /** Asks the chain, within the budgets of verification; several requests with one authorization ask once. */
   find(authorization: Authorization, client: string): Promise<AuthorizationUse>
