@@ -200,7 +200,8 @@ export function readEchoedOffer(value: unknown, signing_address: string, crypto:
   }
   const amount = String(message['amount'])
   if (typeof signature !== 'string' || !/^0x[0-9a-f]{130}$/i.test(signature) || !/^\d{1,78}$/.test(amount)) return null
-  if (typedSigner(typedDigest(OFFERS, OFFER, message, crypto), signature, crypto) !== signing_address) return null
+  const signer = typedSigner(typedDigest(OFFERS, OFFER, message, crypto), signature, crypto)
+  if (signer !== signing_address) return null
   return {
     resource: String(message['resourceUrl']),
     amount_minor: BigInt(amount),
