@@ -160,7 +160,7 @@ export interface WebhookStore {
    */
   subscribe(subscription: NewWebhookSubscription, replaces: string | null, bounds: WebhookBounds): Promise<SubscribeResult>
   subscription(subscription_id: string): Promise<WebhookSubscription | null>
-  /** Pending subscriptions whose next challenge, or whose expiry, is due. */
+  /** Pending subscriptions whose next challenge, or whose expiry, is due; those without a challenge so far come first. */
   challenges_due(now_ms: number, limit: number): Promise<WebhookSubscription[]>
   /** Counts a challenge before it is sent; false when the subscription changed since it was read. */
   begin_challenge(challenge: ChallengeBegin): Promise<boolean>

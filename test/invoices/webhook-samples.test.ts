@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -39,7 +40,7 @@ function started(language: keyof typeof PROGRAMS, sample: string, env: Record<st
   const child = spawn(program, [...words, sample], { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] })
   processes.push(child)
   const lines: string[] = []
-  child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)))
+  createInterface(child.stdout).on('line', (line) => lines.push(line))
   return lines
 }
 

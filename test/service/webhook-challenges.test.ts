@@ -196,10 +196,14 @@ for (const open of STORE_DRIVERS) {
         for (let number = 0; number < RULES.network_host_hourly; number++)
           within.push(await subscribed(`${receiver.url}/${within.length}`, network))
       const settled = async (ids: readonly string[]) => {
-        await until('each had its turn', async () => {
+        const begun = async () => {
           await round()
-          return (await Promise.all(ids.map(find))).every(({ state, challenge_fault }) => state === 'verified' || challenge_fault !== null)
-        })
+          return (await store.webhooks.challenges_due(now_ms, 1)).length === 0
+        }
+        await until('each had its turn', begun, 60_000)
+        const ended = async () =>
+          (await Promise.all(ids.map(find))).every(({ state, challenge_fault }) => state === 'verified' || challenge_fault !== null)
+        await until('each has a result', ended, 60_000)
         return Promise.all(ids.map(find))
       }
       assert.ok((await settled(within)).every(({ state }) => state === 'verified'))

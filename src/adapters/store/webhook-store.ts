@@ -106,7 +106,7 @@ const ALL_OF_OWNER = statement(
 const REPLACE = statement(
   'webhook_replace',
   sql`update webhook_subscription set ${assigned(pick(subscription_content, 'events', 'secret', 'issued_s'))}, rotation = rotation + 1,
-    failures = 0, paused_until_ms = 0 where ${SUBSCRIPTION} returning ${selected(subscription)}`,
+    failures = 0, paused_until_ms = 0 where ${SUBSCRIPTION} returning subscription_id`,
 )
 /** A receiver that waits for its verification gets the time and the challenges of a new one. */
 const RESTART_CHALLENGES = statement(
@@ -118,14 +118,14 @@ const RESTART_CHALLENGES = statement(
 const CHALLENGES_DUE = statement(
   'webhook_challenges_due',
   sql`select ${selected(subscription)} from webhook_subscription where challenge_due_ms <= ${now} and state = 'pending'
-    order by challenge_due_ms, subscription_id limit ${limit}`,
+    order by case when challenges = 0 then 0 else 1 end, challenge_due_ms, subscription_id limit ${limit}`,
 )
 const BEGIN_CHALLENGE = statement(
   'webhook_begin_challenge',
   sql`update webhook_subscription set challenges = challenges + 1, challenged_ms = ${now}, challenge_due_ms = ${parameter('due_ms', count)}
     where ${SUBSCRIPTION} and state = 'pending' and ${matched(pick(challenge_count, 'challenges'))} returning subscription_id`,
 )
-const GO_ON = statement(
+const STAY_PENDING = statement(
   'webhook_challenge_failed',
   sql`update webhook_subscription set ${assigned(challenge_fault)} where ${SUBSCRIPTION} and state = 'pending' and ${matched(rotation)}`,
 )
@@ -357,8 +357,7 @@ function* replace(row: SubscriptionRow, known: WebhookSubscription | undefined):
   if (row.issued_s !== 0 && row.issued_s <= known.issued_s) return { kind: 'not_later', subscription: known }
   const { subscription_id } = known
   yield* execute(LOCK, { subscription_id })
-  const replaced = yield* readFirst(REPLACE, { ...row, subscription_id })
-  if (replaced === undefined) return { kind: 'unknown' }
+  if (!(yield* execute(REPLACE, { ...row, subscription_id }))) return { kind: 'unknown' }
   yield* execute(RESTART_CHALLENGES, { ...row, subscription_id })
   return { kind: 'replaced', subscription: subscriptionOf(yield* readOne(FIND, { subscription_id })) }
 }
@@ -376,7 +375,7 @@ function* endChallenge(
 ): Work<void> {
   const { subscription_id, state } = row
   yield* execute(LOCK, { subscription_id })
-  if (state === 'pending') return void (yield* execute(GO_ON, row))
+  if (state === 'pending') return void (yield* execute(STAY_PENDING, row))
   if (!(yield* execute(END_CHALLENGE, row))) return
   yield* execute(state === 'verified' ? END_TURN : FORGET_DELIVERIES, { subscription_id })
 }

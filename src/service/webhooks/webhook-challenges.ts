@@ -37,15 +37,18 @@ export interface WebhookChallenger {
 
 export function createWebhookChallenger(parts: ChallengeParts): WebhookChallenger {
   const stopping = new AbortController()
-  const attempts = new Map<string, Promise<void>>()
+  const attempts = new Map<string, { repeated: boolean; ended: Promise<void> }>()
 
   function begin(subscription: WebhookSubscription): void {
-    const { subscription_id } = subscription
+    const { subscription_id, challenges } = subscription
+    const repeated = challenges > 0
     if (attempts.has(subscription_id) || attempts.size >= RULES.concurrent) return
+    // Receivers that never answer must not delay the first challenge of others.
+    if (repeated && [...attempts.values()].filter((attempt) => attempt.repeated).length >= RULES.concurrent_repeated) return
     const ended = challenge(parts, subscription, stopping.signal)
       .catch((error: unknown) => parts.log.error({ error: String(error) }, 'a challenge of a webhook receiver failed'))
       .finally(() => attempts.delete(subscription_id))
-    attempts.set(subscription_id, ended)
+    attempts.set(subscription_id, { repeated, ended })
   }
 
   async function round(): Promise<void> {
@@ -58,7 +61,7 @@ export function createWebhookChallenger(parts: ChallengeParts): WebhookChallenge
     jobs: [{ name: 'webhook-challenges', every_ms: WEBHOOK_RULES.every_ms, run: round }],
     stop: async () => {
       stopping.abort()
-      await Promise.all(attempts.values())
+      await Promise.all([...attempts.values()].map(({ ended }) => ended))
     },
   }
 }

@@ -37,8 +37,9 @@ export const WEBHOOK_RULES = {
     host_hourly: 240,
     /** Maximum number of requests per client and minute that ask for a challenge, in each process. */
     asked_per_minute: 12,
-    /** Maximum number of challenges at a time. */
+    /** Maximum number of challenges at a time, and share of them for receivers that failed one. */
     concurrent: 16,
+    concurrent_repeated: 8,
   },
   /** Interval of the jobs in ms. */
   every_ms: 2_000,
