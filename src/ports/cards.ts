@@ -26,8 +26,14 @@ export type CardEvent =
   /** An event that does not affect credits. */
   | { kind: 'other' }
 
-/** Not ours: the signature, its time or the mode is wrong. */
-type CardNotice = { ok: true; event: CardEvent } | { ok: false }
+/** Part of a notice that was refused, with what was found and expected. `pointer` is a JSON pointer into the body, or empty for the header. */
+export interface CardNoticeFault {
+  pointer: string
+  code: 'signature' | 'time' | 'mode' | 'amount'
+  message: string
+}
+
+type CardNotice = { ok: true; event: CardEvent } | { ok: false; fault: CardNoticeFault }
 
 /** Address of the processor, when it differs from its public one. */
 export interface CardServer {
@@ -39,6 +45,6 @@ export interface CardServer {
 export interface Cards {
   /** The address of the page where the buyer pays. The same question gives the same page. Rejects when the processor does not answer. */
   checkout(asked: CheckoutAsked): Promise<string>
-  /** Reads the raw bytes of a notice, once its signature is seen to be good and recent. */
+  /** Reads the raw bytes of a notice, once its signature is verified and its time is within the tolerance, past and future. */
   read(raw: Uint8Array, signature: string | null, now_ms: number): CardNotice
 }

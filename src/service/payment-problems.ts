@@ -324,8 +324,8 @@ export const CREDIT_PROBLEMS = {
   CARD_NOTICE_INVALID: callerFault(
     400,
     'signature',
-    'The notice is not signed by Stripe',
-    'Body, signature and time do not form a notice of Stripe to this deployment. Nothing was changed.',
+    'The notice of Stripe is refused',
+    'Body, signature and time do not form a notice of Stripe to this deployment; the error names the part. Nothing was changed.',
   ),
 } as const satisfies Record<string, ProblemKind>
 

@@ -122,7 +122,7 @@ test('payments of others on the same account, other currencies and other events 
   assert.deepEqual((await code('cs_test_other', SECRET)).body, { status: 'waiting' })
 })
 
-test('what Stripe did not sign, signed long ago, or means for the other mode is refused and changes nothing', async () => {
+test('what Stripe did not sign, signed too early or too late, or means for the other mode is refused and changes nothing', async () => {
   const payload = JSON.stringify(event('checkout.session.completed', session('forged', 500, CLAIM)))
   const now_s = Math.floor(Date.now() / 1_000)
   const sent = (headers: Record<string, string>, body = payload) => ask(`${app.url}/api/credits/webhook`, { method: 'POST', body, headers })
@@ -132,6 +132,8 @@ test('what Stripe did not sign, signed long ago, or means for the other mode is 
     await sent({ 'stripe-signature': 't=1,v1=00' }),
     await sent(signedHeaders(payload, { secret: 'whsec_of_somebody' })),
     await sent(signedHeaders(payload, { timestamp: now_s - CREDIT_RULES.notice_tolerance_s - 5 })),
+    await sent(signedHeaders(payload, { timestamp: now_s + CREDIT_RULES.notice_tolerance_s + 20 })),
+    await sent(signedHeaders(payload, { timestamp: now_s + 86_400 })),
     // One byte more than what was signed.
     await sent(signedHeaders(payload), `${payload} `),
     await sent(signedHeaders(live), live),
@@ -140,6 +142,25 @@ test('what Stripe did not sign, signed long ago, or means for the other mode is 
   }
   assert.deepEqual((await code('cs_test_forged', SECRET)).body, { status: 'waiting' })
   assert.equal((await sent(signedHeaders(payload, { timestamp: now_s - CREDIT_RULES.notice_tolerance_s + 20 }))).status, 200)
+  assert.equal((await sent(signedHeaders(payload, { timestamp: now_s + CREDIT_RULES.notice_tolerance_s - 20 }))).status, 200)
+})
+
+test('an amount that no payment of Stripe has is refused with its field, for every kind of event', async () => {
+  const { n } = await boughtCode(app.url, 500)
+  for (const cents of [1e15, 1e12, 12.5]) {
+    for (const [of, pointer] of [
+      [event('checkout.session.completed', session('huge', cents, CLAIM)), '/data/object/amount_total'],
+      [event('charge.refunded', refund(n, cents)), '/data/object/amount_refunded'],
+      [event('charge.dispute.created', dispute(n, cents, 'needs_response')), '/data/object/amount'],
+    ] as const) {
+      const refused = await notify(app.url, of)
+      const [error] = refused.body['errors'] as { pointer: string; message: string }[]
+      assert.deepEqual([refused.status, refused.body['code'], error?.pointer], [400, 'CARD_NOTICE_INVALID', pointer], refused.text)
+      assert.ok(error?.message.includes(String(cents)), error?.message)
+    }
+  }
+  const highest = session('highest', 999_999_999_999, CLAIM)
+  assert.equal((await notify(app.url, event('checkout.session.completed', highest))).status, 200)
 })
 
 test('refunds and disputes take back what is left, and a dispute that is won gives it back', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type Stripe from 'stripe'
-import type { CardServer, Cards, CardEvent, CheckoutAsked } from '../../ports/cards.ts'
+import type { CardServer, Cards, CardEvent, CardNoticeFault, CheckoutAsked } from '../../ports/cards.ts'
 
 export interface CardSettings {
   secret_key_file: string
@@ -49,6 +49,8 @@ function firstLine(path: string): string | null {
 const TIMEOUT_MS = 10_000
 const RETRIES = 2
 const CENT_MINOR = 10_000n
+/** Twelve digits, the longest amount of a Stripe charge (API reference, Charges, `amount`). */
+const CENTS_MAX = 999_999_999_999
 const CENTS_PER_USD = 100
 /** By which a payment of this service is known among others of the same account. */
 const CLAIM = 'assay_claim'
@@ -65,22 +67,53 @@ function stripeCards(stripe: Stripe, webhook_secret: string, real: boolean, tole
       return session.url
     },
     read(raw, signature, now_ms) {
-      if (!isTimed(signature ?? '')) return { ok: false }
+      const fault = timeFault(signature ?? '', tolerance_s, now_ms)
+      if (fault !== null) return { ok: false, fault }
       try {
         const event = stripe.webhooks.constructEvent(raw, signature ?? '', webhook_secret, tolerance_s, undefined, now_ms)
-        return event.livemode === real ? { ok: true, event: eventOf(event) } : { ok: false }
-      } catch {
-        // The library throws for a wrong or outdated signature, and for a body that is not an event.
-        return { ok: false }
+        return event.livemode === real ? { ok: true, event: eventOf(event) } : { ok: false, fault: otherMode(real) }
+      } catch (error) {
+        // The library throws for a wrong signature, and for a body that is not an event.
+        return { ok: false, fault: error instanceof NoticeError ? error.fault : UNSIGNED }
       }
     },
   }
 }
 
-/** One time, in seconds. The library does not check the age of an event whose time is not a number. */
-function isTimed(signature: string): boolean {
+const UNSIGNED: CardNoticeFault = {
+  pointer: '',
+  code: 'signature',
+  message: 'Stripe-Signature does not match the body and the signing secret of this webhook.',
+}
+
+function otherMode(real: boolean): CardNoticeFault {
+  return { pointer: '/livemode', code: 'mode', message: `livemode is ${!real}; this deployment takes events with livemode ${real}.` }
+}
+
+/** The event has a value that no payment of this service has. */
+class NoticeError extends Error {
+  readonly fault: CardNoticeFault
+
+  constructor(fault: CardNoticeFault) {
+    super(fault.message)
+    this.fault = fault
+  }
+}
+
+/**
+ * The time of the signature must occur once and lie within the tolerance of the clock. The library checks neither a time in the future nor one
+ * that is not a number.
+ */
+function timeFault(signature: string, tolerance_s: number, now_ms: number): CardNoticeFault | null {
   const [time = '', second] = signature.split(',').filter((part) => part.startsWith('t='))
-  return second === undefined && /^t=\d{1,12}$/.test(time)
+  const expected = `expected once, in seconds since 1970, within ${tolerance_s} s of the time of this service`
+  const fault = (found: string): CardNoticeFault => ({ pointer: '', code: 'time', message: `t in Stripe-Signature ${found}; ${expected}.` })
+  if (time === '') return fault('is missing')
+  if (second !== undefined) return fault('occurs more than once')
+  if (!/^t=\d{1,12}$/.test(time)) return fault('is not a number of seconds')
+  const age_s = Math.floor(now_ms / 1_000) - Number(time.slice(2))
+  if (Math.abs(age_s) <= tolerance_s) return null
+  return fault(age_s > 0 ? `is ${age_s} s old` : `lies ${-age_s} s in the future`)
 }
 
 function sessionOf({ pack_usd, claim_hash, success_url, cancel_url }: CheckoutAsked): Stripe.Checkout.SessionCreateParams {
@@ -116,14 +149,14 @@ function paidOf(event_id: string, session: Stripe.Checkout.Session): CardEvent {
     return { kind: 'other' }
   }
   const payment_ref = idOf(session.payment_intent) ?? session_id
-  return { kind: 'paid', event_id, session_id, payment_ref, claim_hash, amount_minor: BigInt(amount_total) * CENT_MINOR }
+  return { kind: 'paid', event_id, session_id, payment_ref, claim_hash, amount_minor: minorOf('amount_total', amount_total) }
 }
 
 /** `amount_refunded` is the sum of all refunds of the charge so far. */
 function refundOf(event_id: string, charge: Stripe.Charge): CardEvent {
   const payment_ref = idOf(charge.payment_intent)
   if (payment_ref === null || charge.amount_refunded <= 0) return { kind: 'other' }
-  const amount_minor = BigInt(charge.amount_refunded) * CENT_MINOR
+  const amount_minor = minorOf('amount_refunded', charge.amount_refunded)
   return { kind: 'reversed', event_id, payment_ref, reference: charge.id, amount_minor, standing: 'lost' }
 }
 
@@ -134,7 +167,14 @@ function disputeOf(event_id: string, dispute: Stripe.Dispute): CardEvent {
   const payment_ref = idOf(dispute.payment_intent)
   if (payment_ref === null) return { kind: 'other' }
   const standing = KEPT.has(dispute.status) ? 'won' : dispute.status === 'lost' ? 'lost' : 'open'
-  return { kind: 'reversed', event_id, payment_ref, reference: dispute.id, amount_minor: BigInt(dispute.amount) * CENT_MINOR, standing }
+  return { kind: 'reversed', event_id, payment_ref, reference: dispute.id, amount_minor: minorOf('amount', dispute.amount), standing }
+}
+
+/** Minor units of USDC for an amount in cents. Throws a NoticeError for one that no payment has, which the store could not hold. */
+function minorOf(member: string, cents: number): bigint {
+  if (Number.isSafeInteger(cents) && cents >= 0 && cents <= CENTS_MAX) return BigInt(cents) * CENT_MINOR
+  const message = `${member} is ${cents}; expected whole cents from 0 to ${CENTS_MAX}.`
+  throw new NoticeError({ pointer: `/data/object/${member}`, code: 'amount', message })
 }
 
 /** The id of what Stripe names by it, or sends whole. */

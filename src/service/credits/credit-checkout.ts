@@ -1,6 +1,6 @@
 import { creditCode, releaseDigest, releasedBy, releaseText } from '../../pure/credits/credits.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
-import type { Cards } from '../../ports/cards.ts'
+import type { CardNoticeFault, Cards } from '../../ports/cards.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CreditStore, Purchase } from '../../ports/credits.ts'
 import type { Derivation, Sealer } from '../../ports/signer.ts'
@@ -25,10 +25,10 @@ export interface CreditCheckout {
    */
   buy(pack_usd: number, claim_hash: string, client: string): Promise<{ ok: true; url: string } | { ok: false; problem: Problem }>
   /**
-   * Handles a webhook notice of Stripe, once. False when its signature is wrong. Rejects when the store fails; Stripe then sends the notice
+   * Handles a webhook notice of Stripe, once. Returns what is wrong with it, or null. Rejects when the store fails; Stripe then sends the notice
    * again.
    */
-  notice(raw: Uint8Array, signature: string | null): Promise<boolean>
+  notice(raw: Uint8Array, signature: string | null): Promise<CardNoticeFault | null>
 }
 
 /** State of the handover of a code to the browser that bought it. */
@@ -79,10 +79,10 @@ async function notice(
   { store, cards, clock, derive, sealer, randomNonce }: CreditCheckoutParts,
   raw: Uint8Array,
   signature: string | null,
-): Promise<boolean> {
+): Promise<CardNoticeFault | null> {
   const now_ms = clock.now_ms()
   const read = cards.read(raw, signature, now_ms)
-  if (!read.ok) return false
+  if (!read.ok) return read.fault
   switch (read.event.kind) {
     case 'paid': {
       const { kind: _, ...paid } = read.event
@@ -93,15 +93,15 @@ async function notice(
         code_hash: creditHash(derive, code),
         sealed_code: sealer.seal(code, sealContext(paid.session_id)),
       })
-      return true
+      return null
     }
     case 'reversed': {
       const { kind: _, ...reversed } = read.event
       await store.reverse({ ...reversed, now_ms })
-      return true
+      return null
     }
     case 'other':
-      return true
+      return null
   }
 }
 

@@ -194,9 +194,10 @@ const takeNotice = defineEndpoint({
   problems: ['NOT_CONFIGURED', 'CARD_NOTICE_INVALID', 'STORE_UNAVAILABLE'],
   refuse: ({ checkout: cards }) => (cards === null ? problem('NOT_CONFIGURED', 'This deployment does not accept cards.') : null),
   async run({ bytes, headers }, { checkout: cards }) {
-    const heeded = cards !== null && (await cards.notice(bytes, headers['stripe-signature'] ?? null))
-    if (heeded) return jsonReply(200, '{"received":true}')
-    return problem('CARD_NOTICE_INVALID', 'The event has no valid signature, is too old, or belongs to another mode.')
+    if (cards === null) return problem('NOT_CONFIGURED', 'This deployment does not accept cards.')
+    const fault = await cards.notice(bytes, headers['stripe-signature'] ?? null)
+    if (fault === null) return jsonReply(200, '{"received":true}')
+    return problem('CARD_NOTICE_INVALID', fault.message, { errors: [fault] })
   },
 })
 
