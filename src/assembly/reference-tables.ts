@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { datasetDefinition, isDatasetId, TABLE_IDS, TABLES } from '../pure/datasets/datasets.ts'
+import { RELEASE_TABLES } from '../pure/datasets/release-tables.ts'
 import { listAges, OFAC_LIST_DAYS, type Screening } from '../pure/checks/ofac.ts'
 import { once } from '../pure/once.ts'
 import { refreshAdvice } from '../pure/datasets/feeds.ts'
@@ -71,14 +72,14 @@ function ageDays(id: string, { published_at, compiled_at, retrieved_at }: Dates,
   return Math.floor((now_ms - Date.parse(date)) / DAY_MS)
 }
 
-/** Canonical texts of the tables of the release, by SHA-256: those in `data/`, and those that come with packages. */
+/** Canonical texts of the tables of the release, by SHA-256: those in `data/`, and those that come with packages or in the code. */
 function bundledTables() {
   const files = referenceTables(0).map(({ name, age_days: _age, limit_days, ...table }) => ({ id: idOf(name), limit_days, table }))
-  const packaged = TABLE_IDS.filter((id) => files.every((file) => file.id !== id)).map((id) => ({
-    id,
-    limit_days: TABLES[id].definition.limit_days,
-    table: TABLES[id].bundled(),
-  }))
+  const replaceable = TABLE_IDS.map((id) => ({ id: id as string, limit_days: TABLES[id].definition.limit_days, of: TABLES[id] }))
+  const fixed = RELEASE_TABLES.map((of) => ({ id: of.definition.id, limit_days: OLD_DAYS, of }))
+  const packaged = [...replaceable, ...fixed]
+    .filter(({ id }) => files.every((file) => file.id !== id))
+    .map(({ of, ...one }) => ({ ...one, table: of.bundled() }))
   const tables = [...files, ...packaged].map((one) => {
     const text = JSON.stringify(one.table)
     return { ...one, text, sha256: hashOf(text) }

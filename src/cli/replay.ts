@@ -65,6 +65,8 @@ interface Replayed {
   output_hash: string
   /** Null if the tool was not run. */
   output_hash_here: string | null
+  /** Given datasets from which the result was not given, each with what the answer names instead. */
+  datasets_not_used: { id: DatasetId; given: string; answer_names: string | null }[]
 }
 
 /** Signed fields that a replay uses; text after the receipt was verified. */
@@ -106,7 +108,8 @@ async function replay(file: ReceiptFile, given: unknown, datasets: readonly Give
   const signed = file.receipt as SignedCall
   const found = (outcome: Replayed['outcome'], here: Partial<Replayed> = {}): Replayed => {
     const { tool, tool_version, output_hash } = signed
-    return { outcome, tool, tool_version, version_here: null, output_hash, output_hash_here: null, ...here }
+    const datasets_not_used = notUsed(statedResult(file, signed.output_hash, crypto), datasets)
+    return { outcome, tool, tool_version, version_here: null, output_hash, output_hash_here: null, datasets_not_used, ...here }
   }
   if (!verifyReceipt(signed, undefined, crypto).valid)
     throw new CliError('negative', OUTCOMES.receipt_invalid.reason, ['"assay verify" says why.'])
@@ -205,6 +208,16 @@ function tablesOf(result: Record<string, unknown> | null, datasets: readonly Giv
   return tables
 }
 
+/** Given datasets that the answer does not name: the result was not given from them, and neither was the replay. */
+function notUsed(result: Record<string, unknown> | null, datasets: readonly GivenDataset[]): Replayed['datasets_not_used'] {
+  const named = statedDates(result)
+  return datasets.flatMap(({ id, snapshot, sha256 }) => {
+    const given = datasetDate(dataDate(snapshot), sha256)
+    const stated = named[id]
+    return stated === given ? [] : [{ id, given, answer_names: typeof stated === 'string' ? stated : null }]
+  })
+}
+
 async function withTables<Result>(tables: readonly BoundTable[], work: () => Result): Promise<Awaited<Result>> {
   const before = bindTables(tables)
   try {
@@ -254,11 +267,15 @@ function datasetIn(text: string): { ok: true; dataset: GivenDataset } | { ok: fa
   return read.ok ? { ok: true, dataset: { id, snapshot: read.snapshot, sha256: snapshotHash(read.snapshot) } } : read
 }
 
-function render({ outcome, tool, tool_version, version_here, output_hash, output_hash_here }: Replayed): string {
+function render({ outcome, tool, tool_version, version_here, output_hash, output_hash_here, datasets_not_used }: Replayed): string {
   const { exit, reason } = OUTCOMES[outcome]
   const mark =
     exit === 'undecided' ? paint('unverifiable', '◐ cannot be judged') : outcomeMark(exit === 'ok', exit === 'ok' ? 'agrees' : 'disagrees')
   const versions = outcome === 'other_version' ? [`receipt ${printable(tool_version)}, here ${version_here ?? ''}`] : []
   const hashes = outcome === 'output_differs' ? [`receipt ${output_hash}`, `here    ${output_hash_here ?? ''}`] : []
-  return [`${mark}  ${printable(`${tool} ${tool_version}`)}`, reason, ...versions, ...hashes].join('\n')
+  const unused = datasets_not_used.map(({ id, given, answer_names }) => {
+    const named = answer_names === null ? 'the answer file names no such table' : `the answer names ${printable(answer_names)}`
+    return `--dataset ${id} ${given} was not used: ${named}.`
+  })
+  return [`${mark}  ${printable(`${tool} ${tool_version}`)}`, reason, ...versions, ...hashes, ...unused].join('\n')
 }

@@ -189,6 +189,14 @@ test('newer tables are used by calls, threads and batches; receipts of both vers
     const outcome = async (...more: string[]) => parsed((await desk.run(['replay', ...files, ...more, '--json'])).stdout)['outcome']
     if (date === null) {
       assert.equal(await outcome(), 'agrees', name)
+      // The newer table is not the one that the old answer names, and the release has the right one.
+      const with_other = await desk.run(['replay', ...files, '--dataset', await desk.file('newer.json', newer), '--json'])
+      const { outcome: with_newer, datasets_not_used } = parsed(with_other.stdout) as { outcome: string; datasets_not_used: object[] }
+      const named = old.result.data_as_of['lou_prefixes']
+      const given = current.result.data_as_of['lou_prefixes']
+      assert.deepEqual([with_newer, datasets_not_used], ['agrees', [{ id: 'lou_prefixes', given, answer_names: named }]])
+      const shown = await desk.run(['replay', ...files, '--dataset', await desk.file('newer.json', newer)])
+      assert.ok(shown.stdout.includes(`--dataset lou_prefixes ${given ?? ''} was not used: the answer names ${named ?? ''}.`), shown.stdout)
       continue
     }
     assert.equal(await outcome(), 'dataset_missing', name)

@@ -2,7 +2,8 @@ import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, 
 import { foreignCharacterFindings, conclude, repair } from './check-text.ts'
 import table from '../../../data/uk-company-prefixes.json' with { type: 'json' }
 import { labelInFront, isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
-import { dataDate } from '../datasets/table.ts'
+import { releaseTable } from '../datasets/release-table.ts'
+import { datesOf } from '../datasets/table.ts'
 
 export interface CompanyNumberFacts {
   /** Empty for companies of England and Wales. */
@@ -19,8 +20,10 @@ export interface CompanyNumberFacts {
   parts: IdentifierPart[]
 }
 
+export const COMPANY_PREFIXES = releaseTable('uk_company_prefixes', () => table)
+
 /** Dates of the tables that an answer is read from. */
-export const COMPANY_NUMBER_DATA_AS_OF = { uk_company_prefixes: dataDate(table) } as const
+export const COMPANY_NUMBER_DATA_AS_OF = datesOf([COMPANY_PREFIXES])
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -./',

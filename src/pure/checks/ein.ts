@@ -1,11 +1,14 @@
 import table from '../../../data/ein-prefixes.json' with { type: 'json' }
-import { dataDate } from '../datasets/table.ts'
+import { releaseTable } from '../datasets/release-table.ts'
+import { dataDate, datesOf } from '../datasets/table.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout, partFinding } from './identifier.ts'
 import { labelInFront, normalize, type NormalizeOptions } from './normalize.ts'
 import { type Check, finding, type Finding } from './verdict.ts'
 
+export const EIN_PREFIXES = releaseTable('ein_prefixes', () => table)
+
 /** Dates of the reference tables that an answer uses. */
-export const EIN_DATA_AS_OF = { ein_prefixes: dataDate(table) } as const
+export const EIN_DATA_AS_OF = datesOf([EIN_PREFIXES])
 
 const LAYOUT = readLayout('ein', 'prefix:2N serial:7N')
 const OPTIONS = {

@@ -1,5 +1,6 @@
 import table from '../../../data/gst-states.json' with { type: 'json' }
-import { dataDate } from '../datasets/table.ts'
+import { releaseTable } from '../datasets/release-table.ts'
+import { datesOf } from '../datasets/table.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout } from './identifier.ts'
 import { labelInFront, readPlain } from './normalize.ts'
 import { isPanAt, PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
@@ -13,8 +14,10 @@ type GstinKind = 'regular' | 'tcs_collector' | 'tds_deductor' | 'government' | '
 
 const [C, D, J, N, O, R, S, U, Z] = [12, 13, 19, 23, 24, 27, 28, 30, 35]
 
+export const GST_STATES = releaseTable('gst_states', () => table)
+
 /** Dates of the reference tables that an answer uses. */
-export const GSTIN_DATA_AS_OF = { gst_states: dataDate(table) } as const
+export const GSTIN_DATA_AS_OF = datesOf([GST_STATES])
 
 const LAYOUT = readLayout('gstin', 'state:2X pan:10X entity:1X kind:1X check:1X')
 /** Layout of registrations with neither a PAN nor a TAN. */

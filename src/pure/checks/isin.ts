@@ -1,5 +1,6 @@
 import table from '../../../data/isin-prefixes.json' with { type: 'json' }
-import { dataDate } from '../datasets/table.ts'
+import { releaseTable } from '../datasets/release-table.ts'
+import { datesOf } from '../datasets/table.ts'
 import { complement10, isinCheckValue } from './check-digits.ts'
 import { COUNTRIES } from './countries.ts'
 import { alphanumericValue } from './check-text.ts'
@@ -16,8 +17,10 @@ interface IsinPrefix {
   name: string
 }
 
+export const ISIN_PREFIX_TABLE = releaseTable('isin_prefixes', () => table)
+
 /** Dates of the reference tables that an answer uses. */
-export const ISIN_DATA_AS_OF = { isin_prefixes: dataDate(table) } as const
+export const ISIN_DATA_AS_OF = datesOf([ISIN_PREFIX_TABLE])
 
 const LAYOUT = readLayout('isin', 'prefix:2A nsin:9X check:1N')
 const CHECK_AT = LAYOUT.at.check.start

@@ -1,8 +1,9 @@
 import type { HeadlineRule } from '../headline.ts'
 import type { Check } from './verdict.ts'
 import type { BicFacts } from './bic.ts'
-import { COUNTRIES, sanctionsHint } from './countries.ts'
-import type { IbanFacts } from './iban.ts'
+import { COUNTRIES, PROHIBITED_JURISDICTIONS, sanctionsHint } from './countries.ts'
+import { IBAN_REGISTRY, type IbanFacts } from './iban.ts'
+import { datesOf } from '../datasets/table.ts'
 import { banksWith, ibanCountry } from './same-country.ts'
 
 /** Headlines of every pack of checks. */
@@ -110,6 +111,9 @@ interface HomeRegion {
   /** False for countries that print no IBANs: an IBAN then always names another country. */
   has_ibans: boolean
 }
+
+/** Dates of the tables from which a pack judges a BIC: the IBAN registry says under which country a territory banks. */
+export const PACK_BIC_DATA_AS_OF = datesOf([IBAN_REGISTRY, PROHIBITED_JURISDICTIONS])
 
 type Iban = Check<IbanFacts> | null
 type Bic = Check<BicFacts> | null

@@ -1,6 +1,7 @@
 import type { Check } from './verdict.ts'
 import { COUNTRIES } from './countries.ts'
-import { ibanHost } from './iban.ts'
+import { ibanHost, IBAN_REGISTRY } from './iban.ts'
+import { datesOf } from '../datasets/table.ts'
 
 /** Codes that people and tax offices use for a country whose ISO 3166 code is another. */
 const ALIASES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' }
@@ -23,6 +24,9 @@ export function banksWith(country: string, iban_country: string): boolean {
 export function taxedWith(country: string, vat_country: string): boolean {
   return country === vat_country || vatHost(country) === vat_country
 }
+
+/** Date of the table that says which country a territory banks and is taxed with. */
+export const TERRITORIES_AS_OF = datesOf([IBAN_REGISTRY])
 
 /** The country whose VAT numbers a country or territory uses: its own, if it is none of those with a host. */
 export function vatHost(country: string): string {

@@ -1,14 +1,18 @@
 import provinces from '../../../data/china-provinces.json' with { type: 'json' }
 import authorities from '../../../data/uscc-authorities.json' with { type: 'json' }
-import { dataDate } from '../datasets/table.ts'
+import { releaseTable } from '../datasets/release-table.ts'
+import { datesOf } from '../datasets/table.ts'
 import { complement11 } from './check-digits.ts'
 import { foreignCharacters } from './check-text.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout, partFinding } from './identifier.ts'
 import { labelInFront } from './normalize.ts'
 import { type Check, finding, type Finding } from './verdict.ts'
 
+export const CHINA_PROVINCES = releaseTable('china_provinces', () => provinces)
+export const USCC_AUTHORITIES = releaseTable('uscc_authorities', () => authorities)
+
 /** Dates of the reference tables that an answer uses. */
-export const USCC_DATA_AS_OF = { china_provinces: dataDate(provinces), uscc_authorities: dataDate(authorities) } as const
+export const USCC_DATA_AS_OF = datesOf([CHINA_PROVINCES, USCC_AUTHORITIES])
 
 const LAYOUT = readLayout('uscc', 'authority:1X category:1X division:6N organization:9X check:1X')
 const CHECK_AT = LAYOUT.at.check.start

@@ -1,6 +1,7 @@
 import { checkCharacters } from './check-digits.ts'
 import { accepts, decimal, foundCheck, valueAt, type VatLengthRule, type VatScheme, NONE } from './vat/calculations.ts'
 import { VAT_BY_LETTERS, VAT_COUNTRIES, type VatCountry, type FormatCharacter } from './vat/countries.ts'
+import { VAT_FORMATS } from './vat/formats-table.ts'
 import { isUnusualSpanish } from './vat/special-rules.ts'
 import { type Change, type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
 import {
@@ -15,6 +16,7 @@ import {
 } from './normalize.ts'
 import { conclude, foreignCharacters, repair } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
+import { datesOf } from '../datasets/table.ts'
 
 /** The expected check characters as text; null when none would match. */
 function expectedCheck(scheme: VatScheme, values: Uint8Array): string | null {
@@ -22,11 +24,8 @@ function expectedCheck(scheme: VatScheme, values: Uint8Array): string | null {
   return value === NONE ? null : checkCharacters(value, scheme.end - scheme.start)
 }
 
-/** Date of the formats: VIES, "VAT identification number structure", with NL as since 2020, XI as since 2021, BE as since 2023. */
-const VAT_FORMATS_AS_OF = 'compiled 2026-11-21'
-
 /** Dates of the tables that an answer is read from. */
-export const VAT_DATA_AS_OF = { vat_formats: VAT_FORMATS_AS_OF } as const
+export const VAT_DATA_AS_OF = datesOf([VAT_FORMATS])
 
 /** Words in front of the number: "VAT Reg. No.", "USt-IdNr.", "BTW-nummer", "N° TVA intracommunautaire", "Partita IVA". */
 const NAME = 'EU[ -]VAT|VAT|TVA|BTW|MWST|MOMS|UST|UMSATZSTEUER|UID|IVA|P\\.? ?IVA|PARTITA IVA'

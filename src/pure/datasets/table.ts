@@ -28,7 +28,16 @@ interface HashedSnapshot {
   sha256: string
 }
 
-export interface ReferenceTable<Id extends string = string, View = unknown> {
+/** Table with a date and a hash, as answers name it. */
+export interface DatedTable<Id extends string = string> {
+  readonly definition: { id: Id }
+  /** Date and short hash of the snapshot in use. */
+  date(): string
+  /** Calls back with each change of `date`. */
+  follow(changed: () => void): void
+}
+
+export interface ReferenceTable<Id extends string = string, View = unknown> extends DatedTable<Id> {
   readonly definition: DatasetDefinition<unknown> & { id: Id }
   /** Form in which checks read the rows. A newer snapshot replaces it as a whole, so a synchronous call never sees two. */
   readonly view: View
@@ -36,12 +45,8 @@ export interface ReferenceTable<Id extends string = string, View = unknown> {
   bundled(): Snapshot
   /** Later checks read this snapshot, which passed `readSnapshot`; null: that of the release. */
   bind(active: HashedSnapshot | null): void
-  /** Date and short hash of the snapshot in use. */
-  date(): string
   /** SHA-256 of the canonical text of the snapshot in use. */
   sha256(): string
-  /** Calls back with each change of `date`. */
-  follow(changed: () => void): void
 }
 
 /** Days after which a table should be refreshed, if its definition says nothing else. */
@@ -93,9 +98,9 @@ export function referenceTable<const Id extends string, Row, View>(
 }
 
 /** Object with the date of each table under its id, as answers contain it. It always has the dates of the snapshots in use. */
-export function datesOf<Id extends string>(tables: readonly ReferenceTable<Id>[]): Readonly<Record<Id, string>> {
+export function datesOf<Id extends string>(tables: readonly DatedTable<Id>[]): Readonly<Record<Id, string>> {
   const dates: Record<string, string> = {}
-  const entries = tables.map((table): [string, ReferenceTable] => [table.definition.id, table])
+  const entries = tables.map((table): [string, DatedTable] => [table.definition.id, table])
   // In the order of RFC 8785, so that the canonical text of an answer costs no sorting.
   for (const [id, table] of entries.sort(([one], [other]) => (one < other ? -1 : 1))) {
     const state = (value: string) => Object.defineProperty(dates, id, { value, writable: true, enumerable: true, configurable: true })

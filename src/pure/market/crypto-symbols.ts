@@ -1,6 +1,7 @@
 import { editDistance } from '../documents/edit-distance.ts'
 import table from '../../../data/crypto-symbols.json' with { type: 'json' }
-import { dataDate } from '../datasets/table.ts'
+import { releaseTable } from '../datasets/release-table.ts'
+import { datesOf } from '../datasets/table.ts'
 
 const WORD_CHARS = 32
 const SHORT_CHARS = 4
@@ -34,7 +35,8 @@ export interface CryptoAsset {
   kraken: string | null
 }
 
-export const CRYPTO_SYMBOLS_AS_OF = { crypto_symbols: dataDate(table) } as const
+export const CRYPTO_SYMBOL_TABLE = releaseTable('crypto_symbols', () => table)
+export const CRYPTO_SYMBOLS_AS_OF = datesOf([CRYPTO_SYMBOL_TABLE])
 
 const BY_SYMBOL: ReadonlyMap<string, CryptoAsset> = new Map(
   table.rows.flatMap((row) => [row.ticker, row.ticker.toLowerCase(), row.asset_id].map((symbol) => [symbol, row])),

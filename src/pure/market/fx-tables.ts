@@ -1,6 +1,7 @@
 import feeds from '../../../data/chainlink-feeds.json' with { type: 'json' }
 import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
-import { dataDate } from '../datasets/table.ts'
+import { releaseTable } from '../datasets/release-table.ts'
+import { datesOf } from '../datasets/table.ts'
 import { type Fraction, readDecimal, fraction } from './fraction.ts'
 
 /** Accepted spellings of a currency or token code: as listed, in small letters, or with one capital in front. */
@@ -12,7 +13,9 @@ export function spellings(name: string): string[] {
 /** The chain that the tables are about: Base. */
 export const MARKET_CHAIN_ID = 8_453
 
-export const FX_DATA_AS_OF = { chainlink_feeds: dataDate(feeds), uniswap_pools: dataDate(pools) } as const
+export const CHAINLINK_FEEDS = releaseTable('chainlink_feeds', () => feeds)
+export const UNISWAP_POOLS = releaseTable('uniswap_pools', () => pools)
+export const FX_DATA_AS_OF = datesOf([CHAINLINK_FEEDS, UNISWAP_POOLS])
 
 /** The currencies that have a feed. */
 export const CURRENCIES = ['AUD', 'BRL', 'CAD', 'CHF', 'EUR', 'GBP', 'IDR', 'MXN', 'NGN', 'NZD', 'PHP', 'SGD', 'TRY', 'ZAR'] as const

@@ -22,7 +22,7 @@ export default defineTool({
     'Checks the form of a Companies House number: 8 digits, 2 letters and 6 digits, and the rare shapes on the register; short ones get ' +
     'their zeros. Returns register and kind of entity. Without a checksum the form cannot prove a company.',
   family: 'company',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: PURE,
   scope: {

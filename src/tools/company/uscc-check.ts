@@ -24,7 +24,7 @@ export default defineTool({
     'character modulo 31. Returns authority, category, province and the organization code with its own check. Does not ask ' +
     'the register whether the entity exists.',
   family: 'company',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: PURE,
   scope: {

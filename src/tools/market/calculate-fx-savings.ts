@@ -159,7 +159,7 @@ export default defineTool({
     'Chainlink rate read on Base. The percentages of bank and service are your assumptions, echoed; a path without one is null. Exact ' +
     'arithmetic; this rail deducts no protocol fee.',
   family: 'market',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

@@ -32,7 +32,7 @@ export default defineTool({
     'Current US dollar spot price of one of some eighty crypto assets, by ticker or asset id: the mean of two independent public sources, ' +
     'refused, uncharged, when they differ by more than 1 %. Cached for at most 60 seconds. Not a price to trade at.',
   family: 'market',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

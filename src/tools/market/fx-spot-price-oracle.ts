@@ -157,7 +157,7 @@ export default defineTool({
     'and EURC, checked against Chainlink feeds, which give the rest by way of the dollar. Exact fraction and its inverse. Stale feeds, thin ' +
     'pools or a gap of more than 2 % end in 503, uncharged.',
   family: 'market',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CURRENCY_DATA_AS_OF } from '../../pure/checks/currency.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
-import { KNOWN_MESSAGES, MESSAGE_PROFILES, RULES_VERSION } from '../../pure/documents/iso20022/rules.ts'
+import { KNOWN_MESSAGES, MESSAGE_PROFILES } from '../../pure/documents/iso20022/rules.ts'
 import { defineTool, PURE, Refusal } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF, IDENTIFIER } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -59,7 +59,7 @@ export default defineTool({
     'Validates pain.001, pacs.008 and camt.053, XML or JSON: structure by version, control sums by exact decimals, IBAN, BIC and LEI check ' +
     'digits, addresses, and rules of SEPA, CBPR+ and SPS. DOCTYPE is rejected. Each finding has code, severity, path, line, found and expected.',
   family: 'messages',
-  version: '1.2.0',
+  version: '1.2.1',
   price: 'document',
   annotations: PURE,
   heavy: true,
@@ -151,6 +151,7 @@ export default defineTool({
   },
   async run({ raw_payload, format, namespace, transactions, profile }) {
     const { validateMessage } = await import('../../pure/documents/iso20022/validate.ts')
+    const { ISO20022_RULES } = await import('../../pure/documents/iso20022/rules-table.ts')
     const answer = validateMessage({
       payload: raw_payload,
       format: format ?? null,
@@ -164,7 +165,7 @@ export default defineTool({
       ...answer,
       standard: STANDARD,
       receipt_digest: null,
-      data_as_of: { iban_registry: IBAN_DATA_AS_OF.iban_registry, ...CURRENCY_DATA_AS_OF, iso20022_rules: RULES_VERSION },
+      data_as_of: { ...IBAN_DATA_AS_OF, ...CURRENCY_DATA_AS_OF, iso20022_rules: ISO20022_RULES.date() },
     }
   },
 })

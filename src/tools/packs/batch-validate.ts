@@ -16,7 +16,7 @@ export default defineTool({
     'Runs up to 50 single-value checks in one call with one receipt, from 10 items on at a tenth of the price each; the minimum price is that of one call. Items are {tool, value}; each answer ' +
     'has the index of its item, and a wrong item never fails the batch.',
   family: 'packs',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'batch',
   annotations: PURE,
   scope: {

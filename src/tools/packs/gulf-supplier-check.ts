@@ -1,6 +1,14 @@
-import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
+import { checkBic } from '../../pure/checks/bic.ts'
 import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
-import { abroadFindings, accountFindings, countryAsHome, HOME_REGIONS, type CrossFinding, usableFacts } from '../../pure/checks/pack.ts'
+import {
+  abroadFindings,
+  accountFindings,
+  countryAsHome,
+  HOME_REGIONS,
+  type CrossFinding,
+  usableFacts,
+  PACK_BIC_DATA_AS_OF,
+} from '../../pure/checks/pack.ts'
 import { checkUaeTrn, type UaeTrnFacts } from '../../pure/checks/uae-trn.ts'
 import type { Check } from '../../pure/checks/verdict.ts'
 import { definePack } from '../../service/catalogue/packs.ts'
@@ -22,13 +30,18 @@ export default definePack({
     'and holds them against one another: IBAN country and BIC country, accounts outside the Emirates (or the Gulf), sanctions ' +
     'by country; names TIN and Peppol id. A given name is screened against sanctions lists. No register is asked: a pass ' +
     'proves no supplier.',
-  version: '1.2.0',
+  version: '1.2.1',
   party: 'supplier',
   checked: ['TIN inside the TRN', 'IBAN country against BIC country', 'accounts abroad and sanctions by country'],
   parts: {
     trn: { check: checkUaeTrn, input: 'UAE tax registration number, 15 digits.', tool: 'uae-trn-check' },
     iban: { check: checkIban, input: 'IBAN; the account to be paid.', tool: 'iban-check', dates: IBAN_DATA_AS_OF },
-    swift: { check: checkBic, input: 'BIC of the bank; SWIFT code of 8 or 11 characters.', tool: 'swift-bic-check', dates: BIC_DATA_AS_OF },
+    swift: {
+      check: checkBic,
+      input: 'BIC of the bank; SWIFT code of 8 or 11 characters.',
+      tool: 'swift-bic-check',
+      dates: PACK_BIC_DATA_AS_OF,
+    },
   },
   example: { trn: '100123456700003', iban: 'AE070331234567890123456', swift: 'EBILAEAD' },
   cross: ({ trn, iban, swift }) => [

@@ -4,6 +4,7 @@ import { JURISDICTIONS_AS_OF } from '../../pure/checks/countries.ts'
 import { DOMAIN_DATA_AS_OF, readVendorDomain } from '../../pure/checks/domains.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
+import { TERRITORIES_AS_OF } from '../../pure/checks/same-country.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { decideDisbursement, domainAge } from '../../pure/rulebooks/counterparty.ts'
 import { namesAsOf } from '../../pure/screening/names-answer.ts'
@@ -38,7 +39,7 @@ export default defineTool({
     'Screens a payee before money leaves: IBAN, LEI, VAT and UK company number, age of the vendor’s domain (RDAP, under 30 days is a ' +
     'scam signal), disposable mail domains, mismatches of countries, and the payee’s name on sanctions lists. A published rule book gives CLEAR, REVIEW or BLOCK.',
   family: 'packs',
-  version: '1.3.0',
+  version: '1.3.1',
   price: 'check',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -160,7 +161,7 @@ export default defineTool({
         ...((asked.declared_country ?? asked.physical_address) !== undefined && JURISDICTIONS_AS_OF),
         ...(seen.iban && IBAN_DATA_AS_OF),
         ...(seen.lei && LEI_DATA_AS_OF),
-        ...(seen.vat && VAT_DATA_AS_OF),
+        ...(asked.vat_number !== undefined && { ...VAT_DATA_AS_OF, ...TERRITORIES_AS_OF }),
         ...(seen.company && COMPANY_NUMBER_DATA_AS_OF),
         ...(domain && { ...DOMAIN_DATA_AS_OF, public_suffixes, rdap_bootstrap }),
         ...(names && namesAsOf(names)),

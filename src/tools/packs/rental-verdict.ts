@@ -16,7 +16,7 @@ export default defineTool({
     'Combines the account for the deposit, its country, the landlord’s LEI and UK company number and what you observed of the listing into ' +
     'PROCEED, CAUTION or STOP. Score: the higher of deposit and listing, a third of the lower, and the landlord’s points.',
   family: 'packs',
-  version: '1.2.0',
+  version: '1.2.1',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -53,7 +53,7 @@ export default definePack({
     'Checks IBAN, LEI, VAT number and UK company number of a vendor, whichever are given, in one call and one receipt, and ' +
     'holds them against one another: VAT country and company country against the account, sanctions by country, old LEI ' +
     'prefixes. A given name is screened against sanctions lists. No register is asked: a pass proves no vendor.',
-  version: '1.2.0',
+  version: '1.2.1',
   party: 'vendor',
   checked: ['country of VAT number, company and account', 'sanctions by country', 'old LEI prefixes'],
   parts: {

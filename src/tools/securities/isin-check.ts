@@ -28,7 +28,7 @@ export default defineTool({
     'Checks an ISIN (ISO 6166): 12 characters, a prefix of ISO 3166 or of a numbering agency (EU, XS, XT, EZ …), and the Luhn check digit. ' +
     'Returns the CUSIP, SEDOL, WKN or Valor inside. Does not establish that the number was issued.',
   family: 'securities',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -20,7 +20,7 @@ export default defineTool({
     'Checks the form of a US Employer Identification Number: 9 digits and a prefix that the IRS assigns. Dashes and spaces are allowed ' +
     'anywhere; unusual places are a warning. An EIN has no check digit: a good form is well_formed_unverifiable.',
   family: 'tax',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: PURE,
   scope: {

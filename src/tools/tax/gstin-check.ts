@@ -26,7 +26,7 @@ export default defineTool({
     '36). Reads the shapes for UIN, OIDAR, non-residents, TDS and TCS too. Returns state, PAN and kind of holder. Does not ' +
     'ask the portal whether the registration is active.',
   family: 'tax',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -35,7 +35,7 @@ export default defineTool({
     'Checks a VAT number by format and national check digits: Belgium (modulus 97, prefix optional), every EU member, and XI, GB, CH, NO. ' +
     'A number without prefix is read as Belgian; other countries it would pass for are named. Does not ask VIES.',
   family: 'tax',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: PURE,
   scope: {

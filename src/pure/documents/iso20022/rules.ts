@@ -296,7 +296,7 @@ const ALL_RULES = { ...SHARED_RULES, ...PAIN_RULES, ...PACS_RULES, ...CAMT_RULES
 
 export type RuleCode = keyof typeof ALL_RULES
 
-const RULES: Readonly<Record<RuleCode, MessageRule>> = ALL_RULES
+export const RULES: Readonly<Record<RuleCode, MessageRule>> = ALL_RULES
 
 export interface MessageFinding {
   code: string
