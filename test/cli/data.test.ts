@@ -195,7 +195,7 @@ test('newer tables are used by calls, threads and batches; receipts of both vers
       const named = old.result.data_as_of['lou_prefixes']
       const given = current.result.data_as_of['lou_prefixes']
       assert.deepEqual([with_newer, datasets_not_used], ['agrees', [{ id: 'lou_prefixes', given, answer_names: named }]])
-      const shown = await desk.run(['replay', ...files, '--dataset', await desk.file('newer.json', newer)])
+      const shown = await desk.run(['replay', ...files, '--dataset', await desk.file('newer.json', newer), '--text'])
       assert.ok(shown.stdout.includes(`--dataset lou_prefixes ${given ?? ''} was not used: the answer names ${named ?? ''}.`), shown.stdout)
       continue
     }
