@@ -232,6 +232,7 @@ function walletsOn({ identity, signing }: Keys, chain_id: number, setting: Secre
 
 async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing, secret, log }: Keys): Promise<ChainBase | null> {
   const { startSandboxChain } = await import('../adapters/chain/sandbox.ts')
+  const { sandboxNode } = await import('../adapters/chain/sandbox-node.ts')
   const { freshener } = await import('../adapters/chain/sandbox-process.ts')
   const { rpcRequest } = await import('../adapters/chain/sandbox-process.ts')
   const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
@@ -245,7 +246,8 @@ async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing,
   const gas_key = derived('sandbox gas wallet')
   const wallet = gasWallet(signing.signer(gas_key), chain_id, signing.crypto.keccak256)
   const token = { address: usdcOn(chain_id).address }
-  const euro = settings.ASSAY_ASSETS.includes('eurc') ? networkOf(chain_id)?.eurc?.address : undefined
+  // Placed whether calls can be paid in it or not: the faucet gives it.
+  const euro = networkOf(chain_id)?.eurc?.address ?? ''
   try {
     const started = await startSandboxChain({ directory, chain_id, token, euro, payer_address: payer, gas_address: wallet.address })
     const { rpc_url } = started
@@ -261,9 +263,11 @@ async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing,
         rpc_url,
         chain_id,
         usdc: token.address,
+        eurc: euro,
         payer,
         pay_to,
         sign_payment: testWallet(signing, payer_key, usdcOn(chain_id), pay_to),
+        node: sandboxNode({ rpc_url, tokens: { usdc: token.address, eurc: euro } }),
         get chain() {
           return started.run()
         },

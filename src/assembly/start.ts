@@ -48,6 +48,7 @@ import { neighboursOf, openReceiptsLog } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads, chainSources, type ChainSources } from './open.ts'
 import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
 import { describeDatasets, feedReader, registerReaders } from './reference-tables.ts'
+import { testChain } from './test-chain.ts'
 
 export interface Running {
   /** Origin that the server really listens on. */
@@ -318,6 +319,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
     prices,
     terms: room.terms,
     sandbox: room.sandbox,
+    test_chain: testChain(deployment, room.sandbox),
     paymentHealth: room.health,
     paymentNetworks: room.networks,
     datasets: described,

@@ -313,6 +313,7 @@ export const chainLimits = {
 
 export { BUNDLE_RULES } from '../pure/audit/bundle.ts'
 export { datasetLimits, nameLimits, proofLimits, rdapLimits, REGISTER_IDS, registerLimits } from './dataset-limits.ts'
+export { FAUCET_RULES, SANDBOX_RPC_RULES } from './sandbox/sandbox-limits.ts'
 export { WEBHOOK_RULES } from './webhooks/webhook-limits.ts'
 
 /** Limits of credits. */

@@ -210,6 +210,18 @@ export const RECORD_PROBLEMS = {
   ),
 } as const satisfies Record<string, ProblemKind>
 
+/** Problems of the faucet and the JSON-RPC of a sandbox. */
+export const SANDBOX_PROBLEMS = {
+  SANDBOX_RATE_LIMITED: callerFault(
+    429,
+    'network',
+    'Too many requests to the test chain',
+    'In a sandbox: the faucet is limited by address, client, network and UTC day, the JSON-RPC by client, network and minute. Wait for the time in ' +
+      'Retry-After.',
+    'retryable',
+  ),
+} as const satisfies Record<string, ProblemKind>
+
 /** Problems of the public log. */
 export const LOG_PROBLEMS = {
   LOG_ENTRY_UNKNOWN: callerFault(
@@ -265,6 +277,7 @@ export const PROBLEMS = {
   ...RECORD_PROBLEMS,
   ...CREDIT_PROBLEMS,
   ...LOG_PROBLEMS,
+  ...SANDBOX_PROBLEMS,
 } as const satisfies Record<string, ProblemKind>
 
 export type ProblemCode = keyof typeof PROBLEMS

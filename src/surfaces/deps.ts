@@ -1,6 +1,7 @@
 import type { ListAge } from '../pure/checks/ofac.ts'
 import type { KeyList } from '../pure/receipts/keys.ts'
 import type { Sealer } from '../ports/signer.ts'
+import type { SandboxNode } from '../ports/sandbox.ts'
 import type { Store } from '../ports/store.ts'
 import type { TaskStore } from '../ports/tasks.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
@@ -20,6 +21,8 @@ import type { GasStatus } from '../service/payments/writer-rules.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
 import type { PaymentTerms } from '../service/payments/terms.ts'
 import type { NetworkState } from '../service/payments/network-desks.ts'
+import type { Faucet } from '../service/sandbox/faucet.ts'
+import type { PublicRpc } from '../service/sandbox/public-rpc.ts'
 import type { OperatorReport } from '../service/telemetry/operator-report.ts'
 import type { History, ChainHead, OperatorStatusParts } from '../service/telemetry/history.ts'
 import type { Origins } from './http/reply.ts'
@@ -35,13 +38,16 @@ interface SandboxPayment {
 
 /** Facts that a payer in the sandbox needs. */
 export interface SandboxInfo {
+  /** The node itself, on this machine. */
   rpc_url: string
   chain_id: number
   usdc: string
+  eurc: string
   payer: string
   pay_to: string
   /** Signs a transfer of this amount from the test wallet to `pay_to`, as any wallet would. */
   sign_payment(amount_minor: bigint, now_s: number): SandboxPayment
+  readonly node: SandboxNode
   /** State of the sandbox chain; null if another service that shares the data folder runs it. */
   readonly chain: { running: boolean; restarts: number; restarted_at: string | null; stopped_because: string | null } | null
 }
@@ -129,6 +135,8 @@ export interface AppDeps {
   chain_head(): ChainHead | null
   /** Sandbox chain; null in live mode and if it did not start. */
   sandbox: SandboxInfo | null
+  /** Faucet and public JSON-RPC of the sandbox chain; null or absent where there is none. */
+  test_chain?: { faucet: Faucet; rpc: PublicRpc } | null
   paymentHealth(): Promise<PaymentHealth>
   /** State of each network of calls; absent or empty where there is only that of the deployment. */
   paymentNetworks?(): readonly NetworkState[]

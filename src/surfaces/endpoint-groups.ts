@@ -14,6 +14,7 @@ import { CHANNEL_ENDPOINTS, PAYMENT_ENDPOINTS } from './payment-endpoints.ts'
 import type { PaymentRenderer } from './payment.ts'
 import { PREFLIGHT_ENDPOINTS, preflightRoom } from './preflight/endpoints.ts'
 import type { PreflightService } from './preflight/serve.ts'
+import { SANDBOX_ENDPOINTS } from './sandbox/endpoints.ts'
 import { SIGNING_ENDPOINTS } from './signing.ts'
 import { WEBHOOK_ENDPOINTS } from './webhooks/endpoints.ts'
 
@@ -65,5 +66,6 @@ export const ENDPOINT_GROUPS: readonly EndpointGroup[] = [
   endpointGroup('insurance', INSURANCE_ENDPOINTS, ({ deps }) => deps.insurance),
   endpointGroup('credits', CREDIT_ENDPOINTS, ({ deps }) => deps.credits),
   endpointGroup('log', LOG_ENDPOINTS, ({ deps }) => (deps.log === null ? null : { log: deps.log, deps })),
+  endpointGroup('sandbox', SANDBOX_ENDPOINTS, ({ deps }) => deps),
   endpointGroup('health', HEALTH_ENDPOINTS, ({ deps }) => deps),
 ]

@@ -26,6 +26,8 @@ interface Definition<Room, Path extends Fields, Query extends Fields, Headers ex
   description?: string
   /** Not part of the OpenAPI document: for one partner only. */
   unlisted?: true
+  /** Part of the OpenAPI document of sandboxes only; other deployments answer 404. */
+  only_in?: 'sandbox'
   /** Path parameters. A value that does not match is answered with `unfit_path`. */
   parts?: Path
   unfit_path?: () => Problem

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Tool } from '../service/catalogue/define.ts'
 import { priceBounds, priceOf, type PricesNow } from '../service/payments/price-book.ts'
 import { publicGas } from '../service/payments/gas-report.ts'
+import { FAUCET_PATH, SANDBOX_RPC_PATH, sandboxRpcUrl } from '../service/sandbox/faucet-text.ts'
 import { standingNow } from '../service/telemetry/history.ts'
 import { USDC_DECIMALS, usdcDecimal } from '../pure/payments/usdc.ts'
 import { RESUME_ADVICE, stopWords } from '../service/log/log-history.ts'
@@ -43,7 +44,7 @@ function membersSchema(words: Readonly<Record<string, string>>): z.ZodType {
 const HEALTH = membersSchema({
   ok: 'True if the service works.',
   mode: 'sandbox or live.',
-  sandbox: 'Address of the chain of the sandbox; null in a live deployment.',
+  sandbox: 'JSON-RPC, tokens and faucet of the sandbox’s chain; null in a live deployment.',
   chain: 'The chain that payments and receipts belong to.',
   signer: 'Key that signs receipts.',
   store:
@@ -177,12 +178,30 @@ function logHealth({ stopped, highest }: LogState) {
   return { state: 'stopped', published: { size, root }, store, reason, stopped_at, detail: stopWords(stopped), action: RESUME_ADVICE }
 }
 
+/** What a payer in the sandbox needs, for clients of the public address. */
+function publicSandbox({ sandbox, origins: { api_url } }: AppDeps) {
+  if (sandbox === null) return null
+  const { rpc_url, chain_id, usdc, eurc, payer, pay_to, chain } = sandbox
+  const faucet = { method: 'POST', url: api_url + FAUCET_PATH, body: { address: '0x…' } }
+  return {
+    rpc_url: sandboxRpcUrl(api_url, rpc_url),
+    public_rpc_url: api_url + SANDBOX_RPC_PATH,
+    chain_id,
+    usdc,
+    eurc,
+    payer,
+    pay_to,
+    faucet,
+    chain,
+  }
+}
+
 function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, payments: object) {
   const { signer } = deps.call.issuer
   return {
     ok: store_ok,
     mode: deps.mode,
-    sandbox: deps.sandbox,
+    sandbox: publicSandbox(deps),
     chain: { id: deps.chain_id, network: `eip155:${deps.chain_id}` },
     signer: { address: signer.address, implementation: signer.implementation },
     store: { kind: deps.store.kind, ok: store_ok, breaker: deps.store.breaker_open() ? 'open' : 'closed', replication: deps.replication() },

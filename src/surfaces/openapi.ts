@@ -51,17 +51,20 @@ export function openApiDocument(parts: OpenApiParts): Json {
     ],
     paths: {
       ...Object.fromEntries(tools.map((tool) => [`/v1/tools/${tool.id}/call`, { post: callOperation(parts, tool) }])),
-      ...servicePaths(tools),
+      ...servicePaths(tools, deployment),
     },
-    components: withEndpoints(components(tools, parts.schemas, deployment)),
+    components: withEndpoints(components(tools, parts.schemas, deployment), deployment),
   }
 }
 
-const ENDPOINTS = ENDPOINT_GROUPS.flatMap(({ endpoints }) => endpoints)
+/** Endpoints of this kind of deployment. */
+function endpointsIn({ mode }: Pick<Deployment, 'mode'>) {
+  return ENDPOINT_GROUPS.flatMap(({ endpoints }) => endpoints).filter(({ only_in }) => only_in === undefined || only_in === mode)
+}
 
 /** Shared components and those that the endpoints refer to. */
-function withEndpoints(shared: Json): Json {
-  return { ...shared, schemas: { ...(shared['schemas'] as Json), ...endpointSchemas(ENDPOINTS) } }
+function withEndpoints(shared: Json, deployment: Deployment): Json {
+  return { ...shared, schemas: { ...(shared['schemas'] as Json), ...endpointSchemas(endpointsIn(deployment)) } }
 }
 
 function callOperation(parts: OpenApiParts, tool: Tool): Json {
@@ -137,11 +140,11 @@ function problemResponses(statuses: readonly number[]): Json {
   return Object.fromEntries(statuses.map((status) => [status, ref('responses', `problem-${status}`)]))
 }
 
-function servicePaths(tools: readonly Tool[]): Json {
+function servicePaths(tools: readonly Tool[], deployment: Deployment): Json {
   const verifier = tools.find(({ id }) => id === 'receipt-verify')
   return {
     ...(verifier === undefined ? {} : { '/v1/receipt/verify': { post: verifyOperation(verifier) } }),
-    ...endpointPaths(ENDPOINTS),
+    ...endpointPaths(endpointsIn(deployment)),
   }
 }
 

@@ -105,6 +105,8 @@ const ENTRANCES: readonly Entrance[] = [
     signedHeaders,
   ],
   ['/v1/sandbox/payment', (members) => `{"amount_minor":"5000",${members}}`],
+  ['/v1/sandbox/fund', (members) => `{"address":"0x1000000000000000000000000000000000000001",${members}}`],
+  ['/v1/sandbox/rpc', (members) => `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{${members}},"latest"],${members}}`],
   ['/v1/bundle', (members) => `{"entries":[],${members}}`],
   ['/log/entries', (members) => `{"receipt":{${members}}}`],
   ['/log/add-checkpoint', (members) => `old 0\n\n__proto__\n1\nAAAA\n{${members}}\n`],

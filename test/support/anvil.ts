@@ -82,7 +82,7 @@ export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei =
     accounts: people,
     rpc,
     setBalance,
-    mint: (to, amount_minor, of = token) => inTurn(SANDBOX_OWNER, () => mint(rpc_url, of, to, amount_minor)),
+    mint: (to, amount_minor, of = token) => inTurn(SANDBOX_OWNER, async () => void (await mint(rpc_url, of, to, amount_minor))),
     async asOwner(data) {
       await inTurn(SANDBOX_OWNER, () => rpc('eth_sendTransaction', [{ from: SANDBOX_OWNER, to: token, data, gas: '0x30d40' }]))
       await rpc('evm_mine')

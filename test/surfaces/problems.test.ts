@@ -10,7 +10,14 @@ import { call, type CallDeps } from '../../src/service/calls/call.ts'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import { defineTool, PURE, type Tool } from '../../src/service/catalogue/define.ts'
 import { limits } from '../../src/service/limits.ts'
-import { PROBLEMS, type ProblemCode, type LOG_PROBLEMS, type PREFLIGHT_PROBLEMS, type RECORD_PROBLEMS } from '../../src/service/problems.ts'
+import {
+  PROBLEMS,
+  type ProblemCode,
+  type LOG_PROBLEMS,
+  type PREFLIGHT_PROBLEMS,
+  type RECORD_PROBLEMS,
+  type SANDBOX_PROBLEMS,
+} from '../../src/service/problems.ts'
 import type {
   CREDIT_PROBLEMS,
   INVOICE_PROBLEMS,
@@ -22,7 +29,7 @@ import type {
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 
-/** Those of payment, settlement and channels are met in test/paying, those of invoices in test/invoices, of the log in test/log, those of the preflight and of records where they are raised. */
+/** Those of payment, settlement and channels are met in test/paying, those of invoices in test/invoices, of the log in test/log, of the faucet in test/sandbox, those of the preflight and of records where they are raised. */
 type Elsewhere = typeof PAYMENT_PROBLEMS &
   typeof SETTLEMENT_PROBLEMS &
   typeof PREFLIGHT_PROBLEMS &
@@ -30,6 +37,7 @@ type Elsewhere = typeof PAYMENT_PROBLEMS &
   typeof INVOICE_PROBLEMS &
   typeof WEBHOOK_PROBLEMS &
   typeof LOG_PROBLEMS &
+  typeof SANDBOX_PROBLEMS &
   typeof CREDIT_PROBLEMS &
   typeof CHANNEL_PROBLEMS
 type Code = Exclude<ProblemCode, keyof Elsewhere>

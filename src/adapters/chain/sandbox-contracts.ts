@@ -86,10 +86,10 @@ export async function placeEuro(rpc_url: string, token: string, euro: string): P
   return true
 }
 
-/** A real mint with its Transfer event, mined before this resolves. The chain must mine by itself. */
-export async function mint(rpc_url: string, token: string, to: string, amount_minor: bigint): Promise<void> {
+/** A real mint with its Transfer event, mined before this resolves with its hash. The chain must mine by itself. */
+export async function mint(rpc_url: string, token: string, to: string, amount_minor: bigint): Promise<string> {
   const data = `${MINT}${word(BigInt(to))}${word(amount_minor)}`
-  await sendAsOwner(rpc_url, { to: token, data, gas: quantity(MINT_GAS) })
+  return sendAsOwner(rpc_url, { to: token, data, gas: quantity(MINT_GAS) })
 }
 
 /** Runtime code of the deterministic deployer (github.com/Arachnid/deterministic-deployment-proxy, 1.0.0). */
@@ -123,14 +123,21 @@ export async function placeChannelContracts(rpc_url: string): Promise<void> {
   }
 }
 
-/** Resolves when the transaction is mined. */
-async function sendAsOwner(rpc_url: string, transaction: { to: string; data: string; gas: string }): Promise<void> {
+interface OwnerTransaction {
+  to: string
+  data?: string
+  value?: string
+  gas: string
+}
+
+/** Resolves with the hash when the transaction is mined. The node must act for the owner. */
+export async function sendAsOwner(rpc_url: string, transaction: OwnerTransaction): Promise<string> {
   const [hash] = await rpcBatch(rpc_url, [{ method: 'eth_sendTransaction', params: [{ from: SANDBOX_OWNER, ...transaction }] }])
   for (let look = 0; look < LOOKS; look += 1) {
     const [receipt] = await rpcBatch(rpc_url, [{ method: 'eth_getTransactionReceipt', params: [hash] }])
     if (receipt !== null) {
       if ((receipt as { status: string }).status !== '0x1') throw new Error('A transaction of the sandbox owner failed.')
-      return
+      return String(hash)
     }
     await delay(PROBE_MS)
   }

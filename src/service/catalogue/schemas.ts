@@ -70,7 +70,9 @@ export const SANCTIONS = z
 /** Dates of the tables that an answer used, by table. */
 export const DATA_AS_OF = z
   .record(z.string(), z.string())
-  .describe('Publication date of each reference table used, or "compiled <date>" where a person compiled it, and the first digits of its SHA-256.')
+  .describe(
+    'Publication date of each reference table used, or "compiled <date>" where a person compiled it, and the first digits of its SHA-256.',
+  )
 
 const NAME_WORDS = z.array(
   z.strictObject({
