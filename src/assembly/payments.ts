@@ -36,6 +36,7 @@ import type { GasView, GasWatch, GasWatchRules } from '../service/payments/gas-w
 import { channelCalls, type ChannelRoom, gasWatchOf } from './gas.ts'
 import { type EuroRates, watchEuroRate } from '../service/payments/euro-rate.ts'
 import { type NetworkDesk, type NetworkState, routePayments, watchNetworks } from '../service/payments/network-desks.ts'
+import { faucetWords } from '../service/sandbox/faucet-text.ts'
 import { WRITER_RULES, type WriterRules } from '../service/payments/writer-rules.ts'
 import type { PaymentHealth, SandboxInfo } from '../surfaces/deps.ts'
 import type { ChainBase, Deployment, FurtherBase } from './deployment.ts'
@@ -158,6 +159,7 @@ export async function openPayments(deployment: Deployment, given: PaymentHooks):
       prices,
       terms: place,
       refunds: refunds === undefined ? null : createChannelRefunds([refunds, ...more_refunds]),
+      ...(base.sandbox === null ? {} : { testMoney: () => faucetWords(deployment.origins.api_url) }),
     },
     settling: { desk: desk_parts, source, transactions: chain, hasFactory, sponsoring },
     terms: place,

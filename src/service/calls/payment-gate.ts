@@ -39,6 +39,8 @@ export interface Payments {
   terms: PaymentTerms
   /** Refunds of payment channels; null where they are not offered. */
   refunds?: ChannelRefunds | null
+  /** How to get money without value, in a sandbox; each 402 says it. */
+  testMoney?(): string
 }
 
 interface Credits {
@@ -171,7 +173,7 @@ export class PaymentGate {
           const offered = refusals.acceptsNewPayment(found) ? this.#quote(tool, input) : null
           const [allowance, price] = await Promise.all([this.#deps.allowance.peek(tool.id, address), offered])
           const with_allowance = { ...found, extra: { ...found.extra, allowance: publicAllowance(allowance) } }
-          return paymentRequired(tool, with_allowance, allowance, price?.amount_minor ?? null, reason)
+          return this.#paymentRequired(tool, with_allowance, allowance, price?.amount_minor ?? null, reason)
         } catch (error) {
           this.#deps.onFault(error, tool.id)
           return refusedOutcome(tool, found)
@@ -192,7 +194,7 @@ export class PaymentGate {
         site_url: this.#deps.issuer.origins.site_url,
         none: this.#noneNow(),
       })
-      return { kind: 'ended', outcome: paymentRequired(tool, found, taken.state, amount_minor, { x402_reason: null }) }
+      return { kind: 'ended', outcome: this.#paymentRequired(tool, found, taken.state, amount_minor, { x402_reason: null }) }
     } catch (error) {
       this.#deps.onFault(error, tool.id)
       return { kind: 'ended', outcome: refusedOutcome(tool, storeUnavailable()) }
@@ -218,11 +220,23 @@ export class PaymentGate {
         { state: allowance, spent: 'own' },
         { tool, amount_minor: price.amount_minor, site_url: this.#deps.issuer.origins.site_url, none: this.#noneNow() },
       )
-      return paymentRequired(tool, found, allowance, price.amount_minor, { x402_reason: null })
+      return this.#paymentRequired(tool, found, allowance, price.amount_minor, { x402_reason: null })
     } catch (error) {
       this.#deps.onFault(error, tool.id)
       return refusedOutcome(tool, storeUnavailable())
     }
+  }
+
+  #paymentRequired(
+    tool: Tool,
+    found: Problem,
+    allowance: AllowanceState,
+    amount_minor: bigint | null,
+    reason: Omit<PaymentRefusal, 'kind' | 'problem'>,
+  ): Outcome {
+    const test_money = this.#deps.payments?.testMoney?.()
+    const told = test_money === undefined ? found : { ...found, extra: { ...found.extra, test_money } }
+    return { kind: 'payment_required', tool: tool.id, problem: told, allowance, amount_minor, ...reason }
   }
 }
 
@@ -238,16 +252,6 @@ function boundRequest({ tool, inputHash, address }: DecodedCall, credential: Cre
   const secrets = credential.kind === 'payment' ? credential.secrets : NO_SECRETS
   const binding = { tool: tool.id, price_class: marketOf(tool.price) ?? tool.price, input_hash: inputHash() }
   return { ...binding, client: quotaClient(address), address, secrets }
-}
-
-function paymentRequired(
-  tool: Tool,
-  found: Problem,
-  allowance: AllowanceState,
-  amount_minor: bigint | null,
-  reason: Omit<PaymentRefusal, 'kind' | 'problem'>,
-): Outcome {
-  return { kind: 'payment_required', tool: tool.id, problem: found, allowance, amount_minor, ...reason }
 }
 
 /** Offer of a paid call to a caller without free calls. `amount_minor` is the price of the call; null where nothing can be paid. */

@@ -1,6 +1,7 @@
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import { networkOf } from '../../pure/networks.ts'
 import type { AllowanceRules } from '../payments/allowance.ts'
+import { faucetWords } from '../sandbox/faucet-text.ts'
 import { priceBounds } from '../payments/price-book.ts'
 import { FAMILIES, type Family, type Tool } from './define.ts'
 
@@ -30,12 +31,18 @@ export const HONEST_LIMITS = [
 ] as const
 
 /** Explains the payment that is due after the free calls. */
-export function paymentWords({ takes_payments }: Pick<Deployment, 'takes_payments'>): string {
-  return takes_payments
+export function paymentWords(deployment: Pick<Deployment, 'takes_payments' | 'mode' | 'origins'>): string {
+  return deployment.takes_payments
     ? 'Once the free calls are used up, a call is answered 402 with x402 terms: sign a USDC transfer (EIP-3009) for exactly that amount and ' +
         'send the same request again with it. The money goes straight from payer to recipient; a call that fails is not charged, and the same payment sent again ' +
-        'from the same network within a day, or with its answer token, payment-identifier id or a SIGN-IN-WITH-X proof, brings the same answer.'
+        'from the same network within a day, or with its answer token, payment-identifier id or a SIGN-IN-WITH-X proof, brings the same answer.' +
+        testMoneyWords(deployment)
     : 'This deployment takes no payments: once the free calls of a day are used up, it answers 402 until the next day starts.'
+}
+
+/** How to get test money, behind a sentence; empty outside sandboxes and where nothing can be paid. */
+function testMoneyWords({ mode, takes_payments, origins: { api_url } }: Pick<Deployment, 'takes_payments' | 'mode' | 'origins'>): string {
+  return mode === 'sandbox' && takes_payments ? ` ${faucetWords(api_url)}` : ''
 }
 
 const MARKS = {
@@ -114,7 +121,7 @@ export function llmsText(deployment: Deployment, tools: readonly Tool[]): string
     `MCP (Streamable HTTP): ${mcp_url}/mcp/small has find_tool, call_tool and the most used tools, ${mcp_url}/mcp all of them. A2A: ${api_url}/a2a.`,
     `${deployment.free.free_daily} free calls a UTC day, without account or key. ${
       deployment.takes_payments ? 'Then a call costs USDC: 402 with x402 terms; sign, send it again.' : 'Then 402 until the next day.'
-    }`,
+    }${testMoneyWords(deployment)}`,
     `A wrong identifier is a good answer: \`valid\` is false. Checks are structural. ${RECEIPT_LIMIT} Tasks step by step: ${api_url}/docs/journeys`,
     `## Tools\n\n- [/v1/tools](${api_url}/v1/tools): ${ids.join('; ')}`,
     ['## Documents', '', ...links.map(([path, words]) => `- [${path}](${api_url}${path}): ${words}`)].join('\n'),

@@ -119,6 +119,7 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
     transaction: { type: ['string', 'null'], description: 'The transaction that failed, if one was sent.' },
     valid: { type: ['boolean', 'null'], description: 'Of token-contract-risk alone: null, since nothing was judged.' },
     credit: creditSchema(),
+    test_money: { type: 'string', description: 'In a sandbox: how to get test tokens.' },
     sign: { type: 'object', description: 'Of an invoice: typed data of the payment, and the request that takes the signature.' },
   }
   return {

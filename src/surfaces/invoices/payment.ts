@@ -17,6 +17,7 @@ import {
   acceptsNewPayment,
 } from '../../service/payments/payment-refusals.ts'
 import { caip2, challengeOf } from '../../service/payments/terms.ts'
+import { faucetWords } from '../../service/sandbox/faucet-text.ts'
 import { problem, type Problem, type ProblemCode } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { component, endpointsOf, named, readJson, type EndpointResult, type Rate, type RawRequest } from '../endpoint.ts'
@@ -121,7 +122,8 @@ async function withTerms(
   const description = `Invoice ${invoice.invoice_id}`
   const offer = { resource: String(record['pay_url']), description, amount_minor }
   const challenge = challengeOf({ ...deps.terms, pay_to: terms.merchant, ...offer }, 'payment required')
-  const signed = { ...found, extra: { ...found.extra, ...paymentSignature(view, deps, amount_minor) } }
+  const test_money = deps.sandbox === null ? {} : { test_money: faucetWords(deps.origins.api_url) }
+  const signed = { ...found, extra: { ...found.extra, ...test_money, ...paymentSignature(view, deps, amount_minor) } }
   const reply = request.refuse(signed, { ...headers, 'payment-required': challenge.header })
   return { ...reply, body: `${reply.body.slice(0, -1)},${challenge.body_members_json}}` }
 }

@@ -8,12 +8,16 @@ const INPUT = { iban: 'GB82 WEST 1234 5698 7654 32' }
 const CALL = '/v1/tools/iban-check/call'
 
 journey('an agent calls free, pays, verifies and gets a lost answer again', { ASSAY_FREE_DAILY: '1' }, async (given) => {
-  assert.match((await given.get('/llms.txt')).text, /iban-check/)
-  assert.ok(CALL in ((await given.get('/openapi.json')).body['paths'] as Json))
+  const words = (await given.get('/llms.txt')).text
+  assert.match(words, /iban-check/)
+  assert.ok(words.includes(`POST ${given.url()}/v1/sandbox/fund {"address":"0x…"}`))
+  const paths = (await given.get('/openapi.json')).body['paths'] as Json
+  assert.ok(CALL in paths && '/v1/sandbox/fund' in paths)
   const free = await given.post(CALL, { input: INPUT })
   assert.deepEqual([free.status, free.body['tier']], [200, 'free'])
   const terms = await given.post(CALL, { input: INPUT })
   assert.equal(terms.status, 402)
+  assert.match(String(terms.body['test_money']), /POST http.*\/v1\/sandbox\/fund \{"address":"0x…"\}$/)
   const headers = { 'X-PAYMENT': await paymentOf(terms, await given.payer()) }
   const paid = await given.post(CALL, { input: INPUT }, headers)
   assert.deepEqual([paid.status, paid.body['tier']], [200, 'paid'], paid.text)

@@ -1,15 +1,27 @@
 /**
- * A person or program that has the public URL of a sandbox, a wallet (viem) and nothing else. Journeys use only HTTP and served documents; the service
- * is a process, over SQLite and over PostgreSQL.
+ * A person or program that has the public URL of a sandbox, a new wallet (viem) and nothing else: no file of the service, no operator port and no node of
+ * the chain. Test money comes from the faucet; the chain is read and written through the public JSON-RPC. The service is a process, over SQLite and over
+ * PostgreSQL.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { keccak256, stringToHex, toHex, type Hex, type TypedDataDefinition } from 'viem'
-import { privateKeyToAccount, sign as signHash } from 'viem/accounts'
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  http,
+  keccak256,
+  stringToHex,
+  toHex,
+  type Hex,
+  type PrivateKeyAccount,
+  type TypedDataDefinition,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount, sign as signHash } from 'viem/accounts'
 import { openPostgres } from '../../support/postgres.ts'
 import { lastingPort, startService, type Service } from '../../support/service.ts'
 
@@ -41,7 +53,7 @@ export interface Journey {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
   /** Result of a free call. */
   result(tool: string, input: unknown): Promise<Json>
-  /** Key of the account with test USDC that a sandbox gives to its users. */
+  /** Key of a new account, with the test money that the faucet gave to it. */
   payer(): Promise<Hex>
   /** Ends the process without notice (SIGKILL) and starts it again on the same data. */
   crash(): Promise<void>
@@ -73,7 +85,7 @@ export function journey(name: string, settings: Record<string, string>, walk: (g
             assert.equal(status, 200, text)
             return body['result'] as Json
           },
-          payer: async () => (await readFile(join(data_dir, 'sandbox', 'payer.key'), 'utf8')).trim() as Hex,
+          payer: () => fundedKey(service.url),
           async crash() {
             service.process.kill('SIGKILL')
             await service.ended
@@ -87,6 +99,23 @@ export function journey(name: string, settings: Record<string, string>, walk: (g
         await rm(data_dir, { recursive: true, force: true })
       }
     })
+  }
+}
+
+async function fundedKey(url: string): Promise<Hex> {
+  const key = generatePrivateKey()
+  const { status, body, text } = await posted(`${url}/v1/sandbox/fund`, { address: privateKeyToAccount(key).address })
+  assert.deepEqual([status, body['funded']], [200, true], text)
+  return key
+}
+
+/** Clients of a wallet library for the chain of the sandbox, over its public JSON-RPC. */
+export function clientsAt(url: string, chain_id: number, account: PrivateKeyAccount) {
+  const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 }
+  const chain = defineChain({ id: chain_id, name: 'sandbox', nativeCurrency, rpcUrls: { default: { http: [`${url}/v1/sandbox/rpc`] } } })
+  return {
+    reader: createPublicClient({ chain, transport: http(), pollingInterval: 200 }),
+    writer: createWalletClient({ account, chain, transport: http() }),
   }
 }
 
