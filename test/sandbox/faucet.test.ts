@@ -123,9 +123,11 @@ test('an address that nobody can use, or a wrong one, is refused with its field'
 
 test('a client may ask only so often a minute', async () => {
   const ask = () => post(app.url, { address: newAddress(), token: 'usdt' }, '203.0.113.9')
-  for (let count = 0; count < FAUCET_RULES.per_minute; count++) assert.equal((await ask()).status, 400)
-  const refused = await ask()
-  assert.deepEqual([refused.status, refused.body['code']], [429, 'SANDBOX_RATE_LIMITED'])
+  // The minute of the clock may end meanwhile.
+  const answers = await Promise.all(Array.from({ length: 2 * FAUCET_RULES.per_minute + 1 }, ask))
+  const refused = answers.filter(({ status }) => status === 429)
+  assert.ok(refused.length > 0 && answers.length - refused.length >= FAUCET_RULES.per_minute)
+  assert.equal(refused[0]?.body['code'], 'SANDBOX_RATE_LIMITED')
 })
 
 test('elsewhere than in a sandbox both addresses answer 404 with the reason, and OpenAPI does not list them', async () => {

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, getAddress, http, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { SANDBOX_RPC_RULES } from '../../src/service/limits.ts'
+import { createPublicRpc } from '../../src/service/sandbox/public-rpc.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { asMembers } from '../support/documents.ts'
 
@@ -117,22 +118,28 @@ test('what is not JSON-RPC is refused with the reason', async () => {
   ])
 })
 
-test('calls are counted for a client and its network, also those of a batch', async () => {
+test('calls are counted for a client and its network, also those of a batch, until the minute ends', async () => {
   const { batch, client_per_minute, network_per_minute } = SANDBOX_RPC_RULES
+  const { sandbox } = app.running.app.deps
+  assert.ok(sandbox !== null)
+  const clock = { ms: 60_000 }
+  const rpc = createPublicRpc({ node: sandbox.node, clock: { steady_ms: () => clock.ms }, onFault: (error) => assert.fail(String(error)) })
   const calls = Array.from({ length: batch }, (_, id) => ({ jsonrpc: '2.0', id, method: 'evm_mine' }))
-  const flood = async (client: string, most: number) => {
-    for (let sent = 0; sent <= most; sent += batch) {
-      const { status, headers, body } = await send(calls, client)
-      if (status === 200) continue
-      assert.deepEqual([status, asMembers(body)['code']], [429, 'SANDBOX_RATE_LIMITED'])
-      assert.match(headers.get('retry-after') ?? '', /^\d+$/)
+  /** Calls that a client could send before it was refused. */
+  const admitted = async (client: string) => {
+    for (let sent = 0; sent <= network_per_minute; sent += batch) {
+      const end = await rpc.answer(calls, client)
+      if (end.ok) continue
+      assert.deepEqual([end.problem.code, end.problem.retry_after_s], ['SANDBOX_RATE_LIMITED', 60])
       return sent
     }
     return assert.fail('it was not refused')
   }
-  assert.equal(await flood('203.0.113.1', client_per_minute), client_per_minute)
-  let network = client_per_minute + batch
-  for (let host = 2; network < network_per_minute; host++) network += await flood(`203.0.113.${host}`, network_per_minute)
-  assert.ok(network <= network_per_minute + batch)
-  assert.equal((await send(calls, '198.51.100.1')).status, 200)
+  assert.equal(await admitted('203.0.113.1'), client_per_minute)
+  assert.equal(await admitted('203.0.113.2'), client_per_minute)
+  const rest = await admitted('203.0.113.3')
+  assert.ok(rest < client_per_minute && rest <= network_per_minute - 2 * client_per_minute, String(rest))
+  assert.equal((await rpc.answer(calls, '198.51.100.1')).ok, true)
+  clock.ms += 60_000
+  assert.equal((await rpc.answer(calls, '203.0.113.1')).ok, true)
 })

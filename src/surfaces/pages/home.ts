@@ -69,6 +69,10 @@ export async function homePage(deps: AppDeps, prices: PricesNow | null, query = 
           answers with a decision, its reasons and a signed receipt that anyone can <a href="/verify">verify</a> later. Software calls them
           over REST or MCP and pays per call; see the <a href="/docs">quickstart</a>. Merchants <a href="/merchant">get paid in USDC</a>.
         </p>
+        ${
+          deps.sandbox !== null &&
+          html`<p>No real money moves in this sandbox; every wallet can <a href="/docs/payment#test-money">get test USDC</a>.</p>`
+        }
       </div>
       ${
         first !== undefined &&

@@ -37,6 +37,7 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
     carries,
     minimum_minor: String(least_minor),
     test_tokens: modeWord(deps) !== null,
+    has_faucet: deps.sandbox !== null,
     merchant_address: readEvmAddress(record.merchant)?.checksummed ?? record.merchant,
     bank: payable ? (wire['bank_coordinates'] as PaySetting['bank']) : null,
     bank_reason: String(wire['bank_reason']),

@@ -2,19 +2,21 @@ import { z } from 'zod'
 import { TEST_TOKENS, type TestToken } from '../../ports/sandbox.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { USDC_DECIMALS } from '../../pure/payments/usdc.ts'
+import type { ReadBounds } from '../../service/catalogue/define.ts'
 import { FAUCET_RULES, SANDBOX_RPC_RULES } from '../../service/limits.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import { FAUCET_PATH, SANDBOX_RPC_PATH } from '../../service/sandbox/faucet-text.ts'
 import type { Funded } from '../../service/sandbox/faucet.ts'
 import { PUBLIC_RPC_METHODS } from '../../service/sandbox/public-rpc.ts'
 import type { AppDeps, SandboxInfo } from '../deps.ts'
-import { endpointsOf, named, type Rate } from '../endpoint.ts'
-import { readJsonBody } from '../http/body.ts'
+import { endpointsOf, named, readJson, type Rate } from '../endpoint.ts'
 import { jsonReply } from '../http/reply.ts'
 
 const defineEndpoint = endpointsOf<AppDeps>()
 
 const RATE: Rate = { code: 'SANDBOX_RATE_LIMITED', per_minute: FAUCET_RULES.per_minute }
+const { body_bytes, json_depth: depth, json_nodes: nodes } = SANDBOX_RPC_RULES
+const RPC_BOUNDS: ReadBounds = { body_bytes, depth, nodes, unsafe_numbers: 'refuse' }
 const NO_STORE = { 'cache-control': 'no-store' }
 const ETHER_DECIMALS = 18
 
@@ -168,28 +170,27 @@ const callNode = defineEndpoint({
   description:
     `Takes one call or a batch of at most ${SANDBOX_RPC_RULES.batch}. Methods: ${PUBLIC_RPC_METHODS.join(', ')}. Simulated calls use at most ` +
     `${SANDBOX_RPC_RULES.call_gas} gas, log queries cover at most ${SANDBOX_RPC_RULES.log_blocks} blocks. At most ${SANDBOX_RPC_RULES.client_per_minute} calls a minute for one client.`,
-  raw_body: { media: 'application/json', bytes: SANDBOX_RPC_RULES.body_bytes },
+  body: {
+    schema: named(
+      'json-rpc-call',
+      z.looseObject({
+        jsonrpc: z.literal('2.0').describe('Version of JSON-RPC.'),
+        id: z.union([z.string(), z.number(), z.null()]).describe('Returned with the answer.'),
+        method: z.string().describe('One of the methods above.'),
+        params: z.array(z.unknown()).optional().describe('Parameters of the method.'),
+      }),
+    ),
+    bounds: RPC_BOUNDS,
+    example: { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] },
+    // A batch is an array.
+    read_by_run: true,
+  },
   answers: { 200: { description: 'The answer of JSON-RPC 2.0, an error too.', json: z.looseObject({ jsonrpc: z.literal('2.0') }) } },
-  problems: [
-    'NOT_FOUND',
-    'NOT_CONFIGURED',
-    'SANDBOX_RATE_LIMITED',
-    'OVERLOADED',
-    'UPSTREAM_RPC_UNAVAILABLE',
-    'PARSE_ERROR',
-    'NOT_UTF8',
-    'DUPLICATE_KEY',
-    'LONE_SURROGATE',
-    'FORBIDDEN_KEY',
-    'UNSAFE_NUMBER',
-    'JSON_TOO_DEEP',
-    'JSON_TOO_MANY_NODES',
-  ],
+  problems: ['NOT_FOUND', 'NOT_CONFIGURED', 'SANDBOX_RATE_LIMITED', 'OVERLOADED', 'UPSTREAM_RPC_UNAVAILABLE'],
   refuse: (deps) => missing(deps, 'The JSON-RPC of the test chain'),
-  async run({ bytes, caller }, { test_chain = null }) {
+  async run({ context, caller }, { test_chain = null }) {
     if (test_chain === null) return problem('NOT_CONFIGURED', 'The chain of this sandbox does not run.')
-    const { json_depth: depth, json_nodes: nodes } = SANDBOX_RPC_RULES
-    const read = readJsonBody(bytes, { depth, nodes, unsafe_numbers: 'refuse' })
+    const read = await readJson(context, RPC_BOUNDS)
     if (!read.ok) return read.problem
     const end = await test_chain.rpc.answer(read.value, caller)
     return end.ok ? jsonReply(200, JSON.stringify(end.body), NO_STORE) : end.problem

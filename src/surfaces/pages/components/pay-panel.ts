@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { waitText } from '../../../pure/duration-text.ts'
 import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
 import { requestObject } from '../client/json-request.ts'
+import { getTestMoney } from '../client/test-money.ts'
 import {
   DECLINED,
   discoverWallets,
@@ -76,6 +77,7 @@ export function PayPanel({ problem, terms: required, wait_s, ways, pay }: PayPan
             Pay with ${wallet.name}
           </button>`,
         )}
+        ${ways.sandbox && wallets.map((wallet) => html`<${TestMoneyButton} wallet=${wallet} say=${setMessage} />`)}
         ${!ways.sandbox && wallets.length === 0 && html`<p class="hint">No wallet was found in this browser.</p>`}
         <${CreditForm} send=${(code: string) => void attempt('', () => payByCredit(code))} />
         <p class="pay-message" role="status">${message}</p>
@@ -83,7 +85,8 @@ export function PayPanel({ problem, terms: required, wait_s, ways, pay }: PayPan
     }
     ${!ways.takes_payments && html`<p>This deployment takes no payments; it answers again after the reset.</p>`}
     <p class="hint">
-      A program pays by itself: <a href="/docs/payment">how payment works</a>. On your own machine, <code>assay call</code> runs the same check
+      ${ways.sandbox && html`Any address gets <a href="/docs/payment#test-money">test USDC</a>, once a day. `}A program pays by itself:
+      <a href="/docs/payment">how payment works</a>. On your own machine, <code>assay call</code> runs the same check
       without a limit.
     </p>
     <details>
@@ -91,6 +94,22 @@ export function PayPanel({ problem, terms: required, wait_s, ways, pay }: PayPan
       <pre tabindex="0">${JSON.stringify(problem, null, 2)}</pre>
     </details>
   </div>`
+}
+
+/** Gives test USDC to the account of a wallet, in a sandbox. */
+function TestMoneyButton({ wallet, say }: { wallet: Wallet; say(message: string): void }) {
+  const ask = async () => {
+    say(`Asking ${wallet.name} for its account …`)
+    const end = await getTestMoney(wallet)
+    if (end.ok) return say(`${end.address} has ${end.balance} test USDC${end.funded ? '' : '; it got test money today already'}.`)
+    const faults = {
+      declined: `You declined in ${wallet.name}.`,
+      no_account: `${wallet.name} gave no account.`,
+      refused: 'The service could not be reached.',
+    }
+    say(end.message ?? faults[end.kind])
+  }
+  return html`<button type="button" class="plain test-money" onClick=${() => void ask()}>Get test USDC for ${wallet.name}</button>`
 }
 
 /** Choice of network and token; the wallet is asked to switch to the network. */

@@ -2,6 +2,7 @@ import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { textOf, type Members } from '../../../pure/is-object.ts'
 import { requestObject } from '../client/json-request.ts'
+import { getTestMoney } from '../client/test-money.ts'
 import type { Phase, Screen } from '../client/pay/checkout.ts'
 import { isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
 import { initials, type Wallet } from '../client/wallets.ts'
@@ -16,6 +17,8 @@ export interface PaySetting {
   minimum_minor: string
   /** The tokens of the chain have no value. */
   test_tokens: boolean
+  /** This sandbox gives test tokens. */
+  has_faucet: boolean
   /** Merchant with the checksum of EIP-55. */
   merchant_address: string
   bank: BankCoordinates | null
@@ -135,6 +138,7 @@ function BrowserWallets({ record, setting, state, has_others }: BrowserWalletsPr
         </li>`
       })}
     </ul>
+    ${setting.has_faucet && wallets.map((wallet) => html`<${TestMoneyButton} key=${wallet.uuid} wallet=${wallet} />`)}
     <p id="no-wallet" hidden=${!asked || wallets.length > 0}>${text(has_others ? 'no_wallet_others' : 'no_wallet')}</p>
     <p>
       <button type="button" id="stop" class="copy" hidden=${phase !== 'wallet'} onClick=${() => state.stop()}>${text('stop_waiting')}</button>
@@ -142,6 +146,23 @@ function BrowserWallets({ record, setting, state, has_others }: BrowserWalletsPr
     ${transferTo(record) === null && html`<p class="warned">${text('no_plain_transfer')}</p>`}
     <noscript><p>${text('needs_script')}${has_others && ` ${text('others_need_none')}`}</p></noscript>
   </section>`
+}
+
+/** Gives test USDC to the account of a wallet, in a sandbox. */
+function TestMoneyButton({ wallet }: { wallet: Wallet }) {
+  const text = usePayText()
+  const [status, setStatus] = useState('')
+  const name = wallet.name || text('nameless_wallet')
+  const ask = async () => {
+    setStatus(text('wallet_account', { wallet: name }))
+    const end = await getTestMoney(wallet)
+    const values = end.ok ? { address: end.address, amount: end.balance } : null
+    setStatus(values === null ? ((end.ok ? null : end.message) ?? text('no_test_money')) : text('test_money', values))
+  }
+  return html`<p class="test-money">
+    <button type="button" class="copy" onClick=${() => void ask()}>${text('get_test_money', { wallet: name })}</button>
+    <span role="status">${status}</span>
+  </p>`
 }
 
 interface PlainTransferProps {

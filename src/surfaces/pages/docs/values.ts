@@ -13,12 +13,13 @@ import {
   shellWord,
 } from '../../../service/catalogue/text.ts'
 import { receiptSchema } from '../../../service/catalogue/wire-schemas.ts'
-import { BUNDLE_RULES, INVOICE_RULES, limits, WEBHOOK_RULES } from '../../../service/limits.ts'
+import { BUNDLE_RULES, FAUCET_RULES, INVOICE_RULES, limits, WEBHOOK_RULES } from '../../../service/limits.ts'
 import type { ProblemKind } from '../../../service/payment-problems.ts'
 import { priceBounds, type PriceClass } from '../../../service/payments/price-book.ts'
 import { mcpResource, v1PaymentRequired, v2PaymentRequired } from '../../../service/payments/terms.ts'
 import { PROBLEMS, type ProblemCode } from '../../../service/problems.ts'
 import type { AppDeps } from '../../deps.ts'
+import { FAUCET_AMOUNTS_TEXT } from '../../sandbox/endpoints.ts'
 import { sampleText } from '../components/samples.ts'
 import { html } from '../html.ts'
 import type { Markup } from '../layout.ts'
@@ -43,6 +44,9 @@ const CALLS: Values = {
   tool: (deps) => shownTool(deps).id,
   example: (deps) => JSON.stringify(shownTool(deps).example),
   example_word: (deps) => shellWord(JSON.stringify(shownTool(deps).example)),
+  faucet_amounts: () => FAUCET_AMOUNTS_TEXT,
+  faucet_client_daily: () => FAUCET_RULES.client_daily,
+  faucet_network_daily: () => FAUCET_RULES.network_daily,
   call_url: (deps) => callUrl(deps, shownTool(deps)),
   call_body: (deps) => shellWord(callBody(deps)),
   call_body_literal: (deps) => JSON.stringify(callBody(deps)),
