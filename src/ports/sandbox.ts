@@ -2,7 +2,7 @@
 
 export const TEST_TOKENS = ['usdc', 'eurc', 'eth'] as const
 
-/** What the faucet gives: tokens without value, and ether of the sandbox's chain for transactions that a wallet sends itself. */
+/** Tokens of the faucet: two tokens without value, and ether of the sandbox's chain for transactions that a wallet sends itself. */
 export type TestToken = (typeof TEST_TOKENS)[number]
 
 /** One JSON-RPC call, without its id. */

@@ -178,7 +178,7 @@ function logHealth({ stopped, highest }: LogState) {
   return { state: 'stopped', published: { size, root }, store, reason, stopped_at, detail: stopWords(stopped), action: RESUME_ADVICE }
 }
 
-/** What a payer in the sandbox needs, for clients of the public address. */
+/** Facts that a payer in the sandbox needs, for clients of the public address. */
 function publicSandbox({ sandbox, origins: { api_url } }: AppDeps) {
   if (sandbox === null) return null
   const { rpc_url, chain_id, usdc, eurc, payer, pay_to, chain } = sandbox

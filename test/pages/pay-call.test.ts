@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { start, type Running } from '../../src/assembly/start.ts'
 import { readSettings } from '../../src/service/read-settings.ts'
 import { EURC, startAnvil } from '../support/anvil.ts'
@@ -153,5 +154,23 @@ test('where EURC is taken, the payer chooses the token, and sees and signs the a
   assert.match((await page.textContent('.answer .proof')) ?? '', /Paid\s*4000 minor units of \S+ for 0\.005 USD/)
   assert.equal(wallet.typed().domain.verifyingContract.toLowerCase(), euro.toLowerCase())
   assert.equal(await held(anvil.rpc_url, euro, live.pay_to), 4_000n)
+  await context.close()
+})
+
+test('an empty wallet gets test USDC where a call is paid, and pays with it', async () => {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const wallet = await putWallet(page, { account, chain_id: running.app.deps.chain_id })
+  await page.goto(`${running.url}/tools/iban-check`)
+  await page.click('#show-terms')
+  await page.click('.test-money')
+  await page.waitForSelector(`.pay-message:has-text("${account.address} has 100 test USDC.")`)
+  await page.click('.test-money')
+  await page.waitForSelector('.pay-message:has-text("it got test money today already")')
+  await page.click('button:has-text("Pay with Test Wallet")')
+  await page.waitForSelector('.answer .proof .act')
+  assert.match((await page.textContent('.answer .proof')) ?? '', /Paid\s*0\.005 USDC/)
+  assert.equal(wallet.asked.at(-1), 'eth_signTypedData_v4')
   await context.close()
 })

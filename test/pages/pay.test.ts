@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { startBrowser } from '../support/browser.ts'
 import {
   issue,
@@ -306,6 +307,19 @@ test('after the payment the page links back to the shop, names its host and goes
   assert.deepEqual([await link.getAttribute('href'), await link.getAttribute('rel')], [return_url, 'noopener noreferrer nofollow'])
   assert.equal(new URL(page.url()).origin, world.url)
   assert.match((await page.textContent('.paper')) ?? '', /Download the payment confirmation \(PDF\)/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('an empty wallet gets test USDC on the checkout of a sandbox, and pays with it', async () => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  const invoice = await issue(world, '10')
+  const { page, complaints, close } = await open(invoice, { account: payer })
+  await page.click('.test-money button')
+  await page.waitForSelector(`.test-money [role=status]:has-text("${payer.address} has 100 test USDC.")`)
+  await payByKeyboard(page)
+  await page.waitForSelector('.way .reached:has-text("seen in block")')
+  assert.equal(await held(world.chain.rpc_url, world.chain.token, payer.address), 90_000_000n)
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -18,7 +18,7 @@ interface SandboxNodeOptions {
   tokens: Readonly<Record<Exclude<TestToken, 'eth'>, string>>
 }
 
-/** The local node: it acts for the owner of the test tokens, whose key nobody has. */
+/** Access to the local node, which acts for the owner of the test tokens; that account has no known key. */
 export function sandboxNode({ rpc_url, tokens }: SandboxNodeOptions): SandboxNode {
   return {
     relay: (calls) => relay(rpc_url, calls),

@@ -39,7 +39,7 @@ export interface Payments {
   terms: PaymentTerms
   /** Refunds of payment channels; null where they are not offered. */
   refunds?: ChannelRefunds | null
-  /** How to get money without value, in a sandbox; each 402 says it. */
+  /** Sentence on getting money without value, in a sandbox; each 402 contains it. */
   testMoney?(): string
 }
 

@@ -40,7 +40,7 @@ export function paymentWords(deployment: Pick<Deployment, 'takes_payments' | 'mo
     : 'This deployment takes no payments: once the free calls of a day are used up, it answers 402 until the next day starts.'
 }
 
-/** How to get test money, behind a sentence; empty outside sandboxes and where nothing can be paid. */
+/** Sentence on getting test money, to be appended to others; empty outside sandboxes and where nothing can be paid. */
 function testMoneyWords({ mode, takes_payments, origins: { api_url } }: Pick<Deployment, 'takes_payments' | 'mode' | 'origins'>): string {
   return mode === 'sandbox' && takes_payments ? ` ${faucetWords(api_url)}` : ''
 }

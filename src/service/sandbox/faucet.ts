@@ -6,7 +6,7 @@ import { FAUCET_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 
-/** What a request gave, and what the address has now. Amounts are in the smallest units. */
+/** Tokens that a request gave, and balances of the address. Amounts are in the smallest units. */
 export interface Funded {
   given: { token: TestToken; amount: bigint; transaction: string }[]
   /** Tokens that the address had already got today. */

@@ -44,7 +44,7 @@ const simulation: Rule = (params) => {
   return [{ ...call, gas: `0x${bounded.toString(16)}` }, ...rest]
 }
 
-/** Log query over a bounded range of blocks; tags other than `earliest` stand for the head. */
+/** Log query over a bounded range of blocks; tags other than `earliest` are read as the head. */
 const logQuery: Rule = (params, head) => {
   const [filter, ...rest] = params
   if (!isObject(filter) || rest.length > 0) return { fault: 'it takes one filter object' }

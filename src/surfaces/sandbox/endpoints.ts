@@ -121,7 +121,7 @@ function addressFault(given: string, checksummed: string, { usdc, eurc, pay_to }
   const address = given.toLowerCase()
   const is_mixed = /[a-f]/.test(given.slice(2)) && /[A-F]/.test(given)
   if (is_mixed && given !== checksummed) return `Its checksum (EIP-55) is wrong; expected ${checksummed}, or all digits in lower case.`
-  if (/^0x0{40}$/.test(address)) return 'It is the zero address, which belongs to nobody.'
+  if (/^0x0{40}$/.test(address)) return 'It is the zero address, from which no token can be sent.'
   if ([usdc, eurc].some((token) => token.toLowerCase() === address)) return 'It is the contract of a test token; name your own account.'
   return address === pay_to.toLowerCase() ? 'It is the account that this sandbox is paid to; name your own account.' : null
 }

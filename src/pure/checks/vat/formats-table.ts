@@ -21,7 +21,7 @@ function snapshot(): Snapshot {
     published_at: null,
     compiled_at: COMPILED_AT,
     retrieved_at: COMPILED_AT,
-    notes: 'In formats: 9 a digit, L a letter, X a letter or digit, S a letter, digit, + or *; other characters stand for themselves.',
+    notes: 'In formats: 9 a digit, L a letter, X a letter or digit, S a letter, digit, + or *; other characters are literal.',
     count: rows.length,
     rows,
   }

@@ -2,7 +2,7 @@ import { isObject, objectsIn, textOf } from '../../../pure/is-object.ts'
 import { requestObject } from './json-request.ts'
 import { requestAccount, type Wallet } from './wallets.ts'
 
-/** What a wallet's account has after a request to the faucet, or why there is nothing; `message` is null if the service gave no reason. */
+/** Balance of a wallet's account after a request to the faucet, or why there is none; `message` is null if the service gave no reason. */
 export type TestMoney =
   | { ok: true; address: string; balance: string; funded: boolean }
   | { ok: false; kind: 'no_account' | 'declined' | 'refused'; message: string | null }
