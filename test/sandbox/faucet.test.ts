@@ -103,7 +103,7 @@ test('requests at the same time do not collide', async () => {
   // The same address twice is given once.
   const address = newAddress()
   const both = await Promise.all([post(app.url, { address }), post(app.url, { address })])
-  assert.deepEqual(both.map(({ body }) => body['funded']).toSorted(), [false, true])
+  assert.equal(both.filter(({ body }) => body['funded'] === true).length, 1)
 })
 
 test('an address that nobody can use, or a wrong one, is refused with its field', async () => {

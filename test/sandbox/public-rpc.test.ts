@@ -65,9 +65,9 @@ test('methods that change the node, sign, trace or keep state are refused', asyn
     'eth_newFilter eth_newBlockFilter eth_newPendingTransactionFilter eth_getFilterChanges eth_getFilterLogs eth_uninstallFilter eth_subscribe',
     'eth_simulateV1 eth_createAccessList eth_getProof eth_mining ANVIL_MINE Anvil_mine __proto__ constructor toString',
   ].flatMap((line) => line.split(' '))
-  const before = (await ask('eth_blockNumber'))['result']
+  const head = (await ask('eth_blockNumber'))['result']
   for (const method of refused) assert.equal((await errorOf(method))['code'], -32_601, method)
-  assert.equal((await ask('eth_blockNumber'))['result'], before)
+  assert.equal((await ask('eth_blockNumber'))['result'], head)
 })
 
 test('simulated calls are bounded in gas and cannot override the state', async () => {
