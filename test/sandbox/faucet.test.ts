@@ -243,3 +243,22 @@ test('the queue is bounded for one client and for all', async (t) => {
   assert.equal((await ask('203.0.113.1')).ok, true)
   await store.close()
 })
+
+test('health names the public JSON-RPC where the service has a public URL, and the node itself on its own machine', async () => {
+  const published = await startTestApp({ settings: { ASSAY_API_URL: 'https://sandbox.example' } })
+  const sandboxAt = async (url: string) =>
+    ((await (await fetch(`${url}/health`)).json()) as { sandbox: Record<string, string> & { faucet: { url: string } } }).sandbox
+  try {
+    const [public_one, local_one] = [await sandboxAt(published.url), await sandboxAt(app.url)]
+    const rpc = 'https://sandbox.example/v1/sandbox/rpc'
+    assert.deepEqual([public_one['rpc_url'], public_one['public_rpc_url']], [rpc, rpc])
+    assert.equal(public_one.faucet.url, 'https://sandbox.example/v1/sandbox/fund')
+    assert.deepEqual(
+      [local_one['rpc_url'], local_one['public_rpc_url']],
+      [app.running.app.deps.sandbox?.rpc_url, `${app.url}/v1/sandbox/rpc`],
+    )
+    assert.doesNotMatch(JSON.stringify(public_one), /127\.0\.0\.1/)
+  } finally {
+    await published.stop()
+  }
+})
