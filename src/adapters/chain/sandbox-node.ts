@@ -1,9 +1,8 @@
 import type { NodeAnswer, NodeCall, SandboxNode, TestToken } from '../../ports/sandbox.ts'
 import { isObject } from '../../pure/is-object.ts'
-import { readBoundedText } from '../../pure/read-bounded.ts'
 import { SANDBOX_RPC_RULES } from '../../service/limits.ts'
 import { mint, SANDBOX_OWNER, sendAsOwner } from './sandbox-contracts.ts'
-import { rpcBatch } from './sandbox-process.ts'
+import { rawBatch, rpcBatch } from './sandbox-process.ts'
 
 const BALANCE_OF = '0x70a08231'
 /** The owner pays the fees of what it gives, and the ether itself. It gets more before it runs out. */
@@ -54,13 +53,8 @@ function quantity(value: bigint): string {
 }
 
 async function relay(rpc_url: string, calls: readonly NodeCall[]): Promise<NodeAnswer[]> {
-  const body = JSON.stringify(calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params })))
-  const signal = AbortSignal.timeout(SANDBOX_RPC_RULES.attempt_ms)
-  const response = await fetch(rpc_url, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal })
-  const text = await readBoundedText(response.body, SANDBOX_RPC_RULES.answer_bytes)
-  if (text === null) throw new Error('The answer of the node is too large.')
-  const answers: unknown = JSON.parse(text)
-  if (!Array.isArray(answers)) throw new Error('The node did not answer with a batch.')
+  const { attempt_ms, answer_bytes } = SANDBOX_RPC_RULES
+  const answers = await rawBatch(rpc_url, calls, attempt_ms, answer_bytes)
   return calls.map((_, id) => answerOf(answers.find((one) => isObject(one) && one['id'] === id)))
 }
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
+import { readBoundedText } from '../../pure/read-bounded.ts'
 
 /** Files of the sandbox chain in its directory. */
 export interface SandboxFiles {
@@ -111,15 +112,33 @@ interface RpcAnswer {
   error?: { message: string }
 }
 
-/** Returns the results in the order of the calls. Rejects without an answer, or with the node's message when it rejects one of them. */
-export async function rpcBatch(rpc_url: string, calls: readonly SandboxRpcCall[]): Promise<unknown[]> {
+/** Sends calls whose ids are their places, and returns the answers as they came. Rejects without a batch of answers within these bounds. */
+export async function rawBatch(
+  rpc_url: string,
+  calls: readonly SandboxRpcCall[],
+  within_ms: number,
+  most_bytes: number,
+): Promise<unknown[]> {
+  const response = await post(rpc_url, calls, within_ms)
+  const text = await readBoundedText(response.body, most_bytes)
+  const answers: unknown = text === null ? null : JSON.parse(text)
+  if (!Array.isArray(answers)) throw new Error('The node gave no batch of answers, or too large a one.')
+  return answers as unknown[]
+}
+
+function post(rpc_url: string, calls: readonly SandboxRpcCall[], within_ms: number): Promise<Response> {
   const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
-  const response = await fetch(rpc_url, {
+  return fetch(rpc_url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(ANSWER_MS),
+    signal: AbortSignal.timeout(within_ms),
   })
+}
+
+/** Returns the results in the order of the calls. Rejects without an answer, or with the node's message when it rejects one of them. */
+export async function rpcBatch(rpc_url: string, calls: readonly SandboxRpcCall[]): Promise<unknown[]> {
+  const response = await post(rpc_url, calls, ANSWER_MS)
   const answers = (await response.json()) as RpcAnswer[]
   return calls.map(({ method }, id) => {
     const answer = answers.find((one) => one.id === id)

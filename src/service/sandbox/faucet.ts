@@ -4,6 +4,7 @@ import type { AllowanceRequest, Store } from '../../ports/store.ts'
 import { clientHasher, networkHasher, quotaClient } from '../clients.ts'
 import { FAUCET_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
+import { createRecentMap } from '../recent.ts'
 import { problem, type Problem } from '../problems.ts'
 
 /** Tokens that a request gave, and balances of the address. Amounts are in the smallest units. */
@@ -114,7 +115,7 @@ function dailyBudgets({ secret }: Pick<FaucetParts, 'secret'>) {
 
 /** Runs one piece of work at a time; refuses (null) beyond the bounds of waiting work. */
 function createQueue() {
-  const waiting = new Map<string, number>()
+  const waiting = createRecentMap<number>(FAUCET_RULES.queue)
   let total = 0
   let last: Promise<unknown> = Promise.resolve()
   const count = (client: string, change: 1 | -1) => {
