@@ -21,11 +21,11 @@ export function publicGas(view: GasView) {
   }
 }
 
-/** Metrics of gas against prices. Networks whose gas is not compared have none. */
+/** Metrics of gas against prices. Where gas is not compared it costs the operator nothing. */
 export function gasPriceGauges(views: () => readonly GasView[]): Gauge[] {
   const rows = (valueOf: (view: GasView) => number | null) => () =>
     views().flatMap((view) => {
-      const value = view.state === 'off' ? null : valueOf(view)
+      const value = valueOf(view)
       return value === null ? [] : [{ labels: { network: view.network }, value }]
     })
   const gauge = (name: string, help: string, valueOf: (view: GasView) => number | null): Gauge => {
@@ -34,17 +34,17 @@ export function gasPriceGauges(views: () => readonly GasView[]): Gauge[] {
   return [
     gauge(
       'assay_network_gas_offered',
-      '1 while gas leaves the network among the terms, 0 while its gas costs more than a call.',
+      '1 while gas leaves the network among the terms, 0 while it costs more than a call.',
       ({ offered }) => Number(offered),
     ),
-    gauge('assay_payment_gas_usdc', 'Cost of the gas of one payment at the last check, in USDC.', ({ cost_minor }) => usdc(cost_minor)),
+    gauge('assay_payment_gas_usdc', 'Cost of the gas of one payment in USDC at the last check; 0 where it is not compared.', (view) =>
+      view.state === 'off' ? 0 : usdc(view.cost_minor),
+    ),
     gauge('assay_payment_price_usdc', 'Price of the cheapest call, which that cost is compared with, in USDC.', ({ price_minor }) =>
       usdc(price_minor),
     ),
-    gauge(
-      'assay_coin_price_known',
-      '1 while the price of the coin that pays for gas is known, 0 while a lowest price is assumed.',
-      ({ prices }) => (prices === null ? null : prices.coin.origin === 'lowest' ? 0 : 1),
+    gauge('assay_coin_price_known', '0 while no price of the coin that pays for gas is known, 1 otherwise.', ({ prices }) =>
+      prices?.coin.origin === 'lowest' ? 0 : 1,
     ),
   ]
 }
