@@ -80,7 +80,7 @@ export async function startPair({ settings = [{}, {}] }: PairOptions = {}): Prom
 }
 
 /** The keys and the secret, as a start without names for them makes them. */
-async function makeShared({ settings }: Live): Promise<void> {
+export async function makeShared({ settings }: Live): Promise<void> {
   const read = readSettings(settings)
   if (!read.ok) throw new Error(read.message)
   secretOf(read.settings)
@@ -88,7 +88,7 @@ async function makeShared({ settings }: Live): Promise<void> {
 }
 
 /** A data folder of its own, everything else shared. */
-function instance(live: Live, which: number, store: string): Record<string, string> {
+export function instance(live: Live, which: number, store: string): Record<string, string> {
   const shared = live.settings['ASSAY_DATA_DIR'] ?? ''
   return {
     ...live.settings,

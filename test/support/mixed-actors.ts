@@ -1,0 +1,254 @@
+/** Payers and merchants of each rail, who go on until they are told to stop. Each signs again only when it is told that the payment is over. */
+import assert from 'node:assert/strict'
+import { encodeAbiParameters, keccak256, type Hex, type TypedDataDefinition } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { channelEntry, PayingChannel } from './channels.ts'
+import { holder } from './faults-buyer.ts'
+import { statementOf } from './invoice-statements.ts'
+import { newMerchant, signFor, transferPlainly, type InvoiceShown } from './invoicing.ts'
+import { Asking, type Reply, type Request } from './mixed-asking.ts'
+import type { MixedDeployment } from './mixed-deployment.ts'
+import { stranger } from './paying-calls.ts'
+import { readRequired, signTerms } from './paying.ts'
+import { until } from './until.ts'
+
+const TOOL = 'iban-check'
+const INPUT = { iban: 'GB82WEST12345698765432' }
+const CALL = `/v1/tools/${TOOL}/call`
+export const PRICE_MINOR = 5_000n
+const BALANCE_MINOR = 1_000_000_000n
+/** A deposit pays for so many calls, so that deposits come often. */
+const DEPOSIT_MINOR = 6n * PRICE_MINOR
+const INVOICE_MINOR = 2_000_000n
+const VALID_S = 1_800
+
+/** One thing that a payer wants once. */
+export interface ExactOrder {
+  payer: Hex
+  /** Nonces that were signed for it: one, unless the payer was told to sign again. */
+  nonces: Hex[]
+  request: Request
+  answer: Reply | null
+}
+
+export interface ChannelBook {
+  channel: PayingChannel
+  client: string
+  /** Calls that were answered. */
+  answered: number
+  deposited_minor: bigint
+  /** The last payment and its answer. */
+  last: { request: Request; nonce: Hex | null; answer: Reply } | null
+}
+
+export interface InvoiceOrder {
+  rail: 'relay' | 'transfer' | 'bank'
+  payer: Hex | null
+  invoice: InvoiceShown
+  client: string
+  state: 'open' | 'paid' | 'lost'
+}
+
+export interface Books {
+  exact: ExactOrder[]
+  channels: ChannelBook[]
+  invoices: InvoiceOrder[]
+}
+
+export interface ActorParts {
+  deployment: MixedDeployment
+  asking: Asking
+  books: Books
+  going(): boolean
+  /** A store that may lose rows: a payer may be told that something is gone. */
+  lossy: boolean
+}
+
+export async function payExact({ deployment, asking, books, going, lossy }: ActorParts): Promise<void> {
+  const account = await holder(deployment.anvil, BALANCE_MINOR)
+  while (going()) {
+    const client = stranger()
+    const order: ExactOrder = { payer: account.address, nonces: [], request: { path: CALL, client }, answer: null }
+    books.exact.push(order)
+    while (order.answer === null) {
+      const terms = await asking.until({ path: CALL, body: { input: INPUT }, client }, [402])
+      const required = readRequired(terms.headers.get('payment-required') ?? '')
+      const signed = await signTerms(account, required, { validBefore: BigInt(Math.floor(Date.now() / 1_000) + VALID_S) })
+      order.nonces.push(signed.message.nonce)
+      order.request = { path: CALL, body: { input: INPUT }, headers: { 'payment-signature': signed.v2 }, client }
+      const name = { payer: account.address, nonce: signed.message.nonce }
+      const reply = await asking.pay(order.request, name, 'exact')
+      if (reply.status === 200) order.answer = reply
+      else assert.ok(lossy, `exact: ${reply.status} ${JSON.stringify(reply.body)}`)
+    }
+    await sameAgain(asking, order.request, { payer: account.address, nonce: order.nonces.at(-1) ?? null }, 'exact', order.answer, lossy)
+  }
+}
+
+/** The answer to a payment that was answered is had again by sending it again. */
+async function sameAgain(
+  asking: Asking,
+  request: Request,
+  payment: { payer: Hex; nonce: Hex | null },
+  kind: string,
+  answer: Reply,
+  lossy: boolean,
+): Promise<void> {
+  const again = await asking.pay(request, payment, kind)
+  if (lossy && again.status !== 200) return
+  assert.equal(again.status, 200, `${kind} again: ${again.status} ${JSON.stringify(again.body)}`)
+  if (!lossy) assert.deepEqual(again.body, answer.body)
+}
+
+export async function payByChannel({ deployment, asking, books, going, lossy }: ActorParts): Promise<void> {
+  const account = await holder(deployment.anvil, BALANCE_MINOR)
+  const client = stranger()
+  const terms = await asking.until({ path: CALL, body: { input: INPUT }, client }, [402])
+  const channel = new PayingChannel(account, channelEntry(terms.headers.get('payment-required')))
+  const book: ChannelBook = { channel, client, answered: 0, deposited_minor: 0n, last: null }
+  books.channels.push(book)
+  let [charged_minor, balance_minor] = [0n, 0n]
+  while (going()) {
+    const total_minor = charged_minor + PRICE_MINOR
+    const is_deposit = total_minor > balance_minor
+    const payment = is_deposit ? await depositOf(channel, total_minor) : { header: await channel.voucher(total_minor), nonce: null }
+    const request = { path: CALL, body: { input: INPUT }, headers: { 'payment-signature': payment.header }, client }
+    const [name, kind] = [{ payer: account.address, nonce: payment.nonce }, is_deposit ? 'deposit' : 'voucher']
+    const reply = await asking.pay(request, name, kind)
+    if (reply.status !== 200) {
+      assert.ok(lossy, `${kind}: ${reply.status} ${JSON.stringify(reply.body)}`)
+      ;[balance_minor, charged_minor] = correctedBy(reply, [balance_minor, charged_minor])
+      continue
+    }
+    book.answered += 1
+    if (is_deposit) book.deposited_minor += DEPOSIT_MINOR
+    balance_minor = is_deposit ? balance_minor + DEPOSIT_MINOR : balance_minor
+    charged_minor = total_minor
+    book.last = { request, nonce: payment.nonce, answer: reply }
+    await sameAgain(asking, request, name, kind, reply, lossy)
+  }
+}
+
+/** The nonce of a deposit follows from the channel and a salt, as the specification of the scheme has it. */
+async function depositOf(channel: PayingChannel, total_minor: bigint): Promise<{ header: string; nonce: Hex }> {
+  const payload = await channel.depositPayload(DEPOSIT_MINOR, total_minor, VALID_S)
+  const { salt } = payload.deposit.authorization.erc3009Authorization
+  const nonce = keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [channel.id, BigInt(salt)]))
+  return { header: channel.header(payload), nonce }
+}
+
+/** A client takes over the state that a 402 shows it. */
+function correctedBy({ headers }: Reply, now: [balance: bigint, charged: bigint]): [balance: bigint, charged: bigint] {
+  const header = headers.get('payment-required')
+  const state = header === null ? undefined : channelEntry(header).extra.channelState
+  if (state === undefined) return now
+  return [BigInt(state['balance'] ?? 0), BigInt(state['chargedCumulativeAmount'] ?? 0)]
+}
+
+const invoicePath = ({ invoice_id }: Pick<InvoiceShown, 'invoice_id'>, tail = '') => `/api/invoice/${invoice_id}${tail}`
+
+async function created(
+  parts: ActorParts,
+  rail: InvoiceOrder['rail'],
+  body: Record<string, unknown>,
+  payer: Hex | null,
+): Promise<InvoiceOrder> {
+  const client = stranger()
+  const made = await parts.asking.until({ path: '/api/invoice/create', body, client }, [201])
+  const order: InvoiceOrder = { rail, payer, invoice: made.body as InvoiceShown, client, state: 'open' }
+  parts.books.invoices.push(order)
+  return order
+}
+
+/** Signs a transfer that names the invoice; the service sends it. */
+export async function payByRelay(parts: ActorParts): Promise<void> {
+  const { deployment, asking, going, lossy } = parts
+  const account = await holder(deployment.anvil, BALANCE_MINOR)
+  const merchant = newMerchant().address
+  while (going()) {
+    const order = await created(parts, 'relay', { amountUsdc: '2', merchant }, account.address)
+    const validBefore = BigInt(Math.floor(Date.now() / 1_000) + VALID_S)
+    const { message, body } = await signFor(chainOf(deployment), account, order.invoice, { validBefore })
+    const request = { path: invoicePath(order.invoice, '/pay'), body, client: order.client }
+    const name = { payer: account.address, nonce: message.nonce }
+    const reply = await asking.pay(request, name, 'relay')
+    if (lossy && reply.status === 404) {
+      order.state = 'lost'
+      continue
+    }
+    assert.equal(reply.status, 200, `relay: ${reply.status} ${JSON.stringify(reply.body)}`)
+    order.state = 'paid'
+    const again = await asking.pay(request, name, 'relay')
+    if (!lossy) assert.equal(again.body['paid_minor'], String(INVOICE_MINOR), JSON.stringify(again.body))
+  }
+}
+
+/** Sends a plain transfer to the deposit address of an invoice and waits until the record says so. */
+export async function payByTransfer(parts: ActorParts): Promise<void> {
+  const account = await holder(parts.deployment.anvil, BALANCE_MINOR)
+  const merchant = newMerchant().address
+  while (parts.going()) {
+    const order = await created(parts, 'transfer', { amountUsdc: '2', merchant }, account.address)
+    const { address } = order.invoice['deposit'] as { address: Hex }
+    await transferPlainly(chainOf(parts.deployment), account, address, INVOICE_MINOR)
+    await seenPaid(parts, order)
+  }
+}
+
+async function seenPaid({ asking, lossy }: ActorParts, order: InvoiceOrder): Promise<void> {
+  await until(
+    `invoice ${order.invoice.invoice_id} is paid`,
+    async () => {
+      const { status, body } = await asking.until({ path: invoicePath(order.invoice), client: order.client }, [200, 404])
+      if (status === 404) {
+        assert.ok(lossy, JSON.stringify(body))
+        order.state = 'lost'
+      } else if (body['status'] === 'SETTLED') order.state = 'paid'
+      return order.state !== 'open'
+    },
+    SEEN_MS,
+  )
+}
+
+/** The watcher looks every few seconds, on one instance; a failover and an outage may lie between. */
+const SEEN_MS = 150_000
+const BANK = { iban: 'DE89370400440532013000', bic: 'COBADEFFXXX', name: 'Example GmbH', currency: 'EUR', amount: '1.80' }
+
+/** The merchant signs an invoice with bank details, and later a statement of its bank that shows the transfer. */
+export async function confirmByBank(parts: ActorParts): Promise<void> {
+  const { asking, going, lossy } = parts
+  while (going()) {
+    // A statement names its merchant: one each, so that no limit of one merchant is met.
+    const merchant = newMerchant()
+    const order = await created(parts, 'bank', { amountUsdc: '2', merchant: merchant.address, bank: BANK }, null)
+    const { client, invoice } = order
+    const issue = { path: invoicePath(invoice, '/sign'), body: await signedBody(invoice, merchant), client }
+    const signed = await asking.until(issue, lossy ? [200, 404] : [200])
+    if (signed.status === 404) {
+      order.state = 'lost'
+      continue
+    }
+    const { reference } = invoice['bank_coordinates'] as { reference: string }
+    const booked = new Date().toISOString().slice(0, 10)
+    const document = statementOf([{ amount: BANK.amount, currency: BANK.currency, reference, name: 'N1', booked }], { iban: BANK.iban })
+    const upload = { document, merchant: merchant.address }
+    const asked = await asking.until({ path: '/api/invoice/statement', body: upload, client }, [403])
+    const body = { ...upload, ...(await signedBody(asked.body, merchant)) }
+    const taken = await asking.until({ path: '/api/invoice/statement', body, client }, [200])
+    const again = await asking.until({ path: '/api/invoice/statement', body, client }, [200])
+    if (!lossy) assert.deepEqual([taken.status, again.status], [200, 200])
+    await seenPaid(parts, order)
+  }
+}
+
+/** Signs what an answer asks for, and returns the body to send. */
+async function signedBody(answer: Record<string, unknown>, merchant: PrivateKeyAccount): Promise<Record<string, unknown>> {
+  const { typed_data, submit } = answer['sign'] as { typed_data: TypedDataDefinition; submit: { body: Record<string, unknown> } }
+  const signature = await merchant.signTypedData(typed_data)
+  return JSON.parse(JSON.stringify(submit.body).replaceAll('{signature}', signature)) as Record<string, unknown>
+}
+
+function chainOf({ anvil, live }: MixedDeployment) {
+  const { rpc_url, chain_id, token, rpc } = anvil
+  return { rpc_url, chain_id, token, rpc, pay_to: live.pay_to }
+}
