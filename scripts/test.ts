@@ -60,6 +60,7 @@ const ordered = chosen
 
 const failures: string[] = []
 let passed = 0
+let skips = 0
 
 function readTimes(): Record<string, number> {
   try {
@@ -111,7 +112,11 @@ function takeFile(waiting: string[], fresh: boolean): string | undefined {
   return index === -1 ? undefined : waiting.splice(index, 1)[0]
 }
 
-function report({ file, path, ms, fault }: Ended): string[] {
+function report({ file, path, ms, fault, skipped }: Ended): string[] {
+  if (skipped !== undefined) {
+    skips += 1
+    return [`﹣ ${[file, ...path].join(' › ')}: skipped. ${skipped}`]
+  }
   const line = `${fault === undefined ? '✔' : '✖'} ${[file, ...path].join(' › ')} (${Math.round(ms)} ms)`
   if (path.length === 0) times[file] = Math.round(ms)
   else if (fault === undefined) passed += 1
@@ -155,7 +160,7 @@ await runAll()
 mkdirSync(dirname(TIMES), { recursive: true })
 writeFileSync(TIMES, JSON.stringify(times))
 process.stdout.write(`\n${failures.map((failure) => `${failure}\n\n`).join('')}`)
-process.stdout.write(`${chosen.length} files, ${Math.round((performance.now() - started) / 1_000)} s\n`)
+process.stdout.write(`${chosen.length} files, ${skips} tests skipped, ${Math.round((performance.now() - started) / 1_000)} s\n`)
 // The plain line that continuous integration counts.
 process.stdout.write(`${passed} passed, ${failures.length} failed\n`)
 process.exitCode = failures.length === 0 ? 0 : 1

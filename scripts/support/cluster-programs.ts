@@ -12,6 +12,8 @@ export interface ClusterPrograms {
   user: { uid: number; gid: number } | undefined
 }
 
+/** Without the caller's search path, in which another Python may come first. */
+export const PROGRAM_ENVIRONMENT = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' }
 /** Folders that a search path without `sbin` leaves out are searched too. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(':'), '/usr/bin', '/usr/local/bin']
 /** Debian keeps the server programs of each major version in a folder of its own. */
@@ -19,7 +21,7 @@ const SERVER_FOLDERS = '/usr/lib/postgresql/*/bin'
 
 /** Returns the programs, or a sentence that names what is missing and how to install it. */
 export function clusterPrograms(): ClusterPrograms | string {
-  const patroni = find('patroni')
+  const patroni = find('patroni', isComplete)
   const etcd = find('etcd')
   const postgres_folder = globSync(SERVER_FOLDERS)
     .toSorted((one, other) => majorOf(other) - majorOf(one))
@@ -41,8 +43,19 @@ function majorOf(folder: string): number {
   return Number(folder.split('/').at(-2))
 }
 
-function find(name: string): string | undefined {
-  return FOLDERS.map((folder) => join(folder, name)).find(isProgram)
+function find(name: string, isUsable = isProgram): string | undefined {
+  return FOLDERS.map((folder) => join(folder, name)).find(isUsable)
+}
+
+/** Patroni is written in Python, so the program may be there without its packages. */
+function isComplete(path: string): boolean {
+  if (!isProgram(path)) return false
+  try {
+    execFileSync(path, ['--version'], { stdio: 'ignore', env: PROGRAM_ENVIRONMENT })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isProgram(path: string): boolean {

@@ -8,7 +8,7 @@ import pg from 'pg'
 import { startLink, type Link } from '../../test/support/fault-link.ts'
 import { lastingPort } from '../../test/support/service.ts'
 import { running, until } from '../../test/support/until.ts'
-import type { ClusterPrograms } from './cluster-programs.ts'
+import { PROGRAM_ENVIRONMENT, type ClusterPrograms } from './cluster-programs.ts'
 import { startPrimaryProxy, type ClusterNode, type PrimaryProxy } from './primary-proxy.ts'
 
 /**
@@ -200,8 +200,7 @@ export class FailoverCluster {
     const { user } = this.#options.programs
     const child = spawn(program, args, {
       cwd: this.#folder,
-      // Without PATH of the caller: a Python of its own there would run Patroni without its packages.
-      env: { PATH: `${this.#options.programs.postgres_folder}:/usr/bin:/bin`, LANG: 'C.UTF-8' },
+      env: PROGRAM_ENVIRONMENT,
       stdio: ['ignore', 'pipe', 'pipe'],
       ...user,
     })

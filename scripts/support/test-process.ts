@@ -16,11 +16,19 @@ export interface Ended {
   ms: number
   /** Description of the failure; empty when the tests inside describe theirs, undefined when the test passed. */
   fault?: string
+  /** Reason why the test did not run; a test that ran has none. */
+  skipped?: string
 }
 
 interface Event {
   type: string
-  data: { name: string; nesting: number; message?: string; details?: { duration_ms?: number; error?: Error & { failureType?: string } } }
+  data: {
+    name: string
+    nesting: number
+    message?: string
+    skip?: string | boolean
+    details?: { duration_ms?: number; error?: Error & { failureType?: string } }
+  }
 }
 
 export default async function* reporter(events: AsyncIterable<Event>): AsyncGenerator<string> {
@@ -31,10 +39,16 @@ export default async function* reporter(events: AsyncIterable<Event>): AsyncGene
     if (type === 'test:diagnostic' && data.message?.includes('after the test ended')) process.stderr.write(`${data.message}\n`)
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const [file, ...path] = [names[0] ?? data.name, ...names.slice(1, data.nesting), ...(data.nesting > 0 ? [data.name] : [])]
-    const ended: Ended = { file, path, ms: data.details?.duration_ms ?? 0 }
+    const ended: Ended = { file, path, ms: data.details?.duration_ms ?? 0, ...skipOf(data.skip) }
     process.send?.(type === 'test:pass' ? ended : { ...ended, fault: faultOf(data.details?.error) })
   }
   yield ''
+}
+
+/** Node leaves the member out for a test that ran; a test without a reason has an empty text. */
+function skipOf(skip: string | boolean | undefined): Pick<Ended, 'skipped'> {
+  if (skip === undefined || skip === false) return {}
+  return { skipped: typeof skip === 'string' && skip !== '' ? skip : 'no reason given' }
 }
 
 /** Text of a failure; that of a suite is left to its tests. */

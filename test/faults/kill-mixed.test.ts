@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 /** TEST_REPEATS=50 for a long run. */
 const KILLS = repeats() === 1 ? runs(2, 4) : repeats()
-const ACTORS = { exact: 2, channels: 2, relays: 1, transfers: 1, banks: 1 }
+const ACTORS = { exact: 6, channels: 2, relays: 1, transfers: 1, banks: 1 }
 /** A kill comes after up to so many requests more than the first answer of a new process. */
 const REQUESTS_MAX = 60
 const WAIT_MS = 120_000

@@ -11,6 +11,7 @@ import {
 } from '../../src/pure/log/checkpoint.ts'
 import { isConsistent } from '../../src/pure/log/tree.ts'
 import { treeHash } from '../log/reference-tree.ts'
+import { until } from './until.ts'
 
 /** The receipts log as somebody sees it who keeps every checkpoint. */
 export interface LogWatch {
@@ -21,7 +22,21 @@ export interface LogWatch {
   assertNeverForked(url: string): Promise<number>
 }
 
+/** A copy of the log as a mirror keeps it: entries are read as soon as a checkpoint covers them, and are never replaced. */
+export interface LogMirror {
+  /** Distinct checkpoints so far. */
+  heads(): number
+  /** Entries of the copy. */
+  size(): number
+  /** Each checkpoint whose root is not that of the copy at its size: two histories were signed. */
+  forks(): string[]
+  /** Resolves when a checkpoint covers more entries than the copy has now. */
+  grown(): Promise<void>
+  stop(): Promise<void>
+}
+
 const LOOK_MS = 200
+const GROWN_MS = 60_000
 const ENTRY_BYTES = 34
 const BUNDLE = 256
 
@@ -58,6 +73,45 @@ export function watchLog(urls: () => string[]): LogWatch {
       const entries = await entriesOf(url, size)
       for (const one of kept) assert.equal(hex(treeHash(entries.slice(0, one.size))), hex(one.root), `the root at ${one.size} entries`)
       return size
+    },
+  }
+}
+
+export function mirrorLog(urls: () => string[]): LogMirror {
+  const entries: Uint8Array[] = []
+  /** Sizes and roots of all checkpoints, in the order in which they were seen. */
+  const seen = new Map<string, Checkpoint>()
+  const stopping = new AbortController()
+
+  async function look(url: string): Promise<void> {
+    const response = await fetch(`${url}/log/checkpoint`)
+    if (response.status !== 200) return
+    const head = readCheckpoint(readNote(await response.text())?.text ?? '') ?? assert.fail('no checkpoint')
+    seen.set(`${head.size} ${hex(head.root)}`, head)
+    if (head.size > entries.length) entries.push(...(await entriesOf(url, head.size)).slice(entries.length))
+  }
+
+  const looking = (async () => {
+    while (!stopping.signal.aborted) {
+      // One after the other: two copies at the same time would add the same entries twice.
+      for (const url of urls()) await look(url).catch(() => undefined)
+      await pause(LOOK_MS)
+    }
+  })()
+  return {
+    heads: () => seen.size,
+    size: () => entries.length,
+    forks: () =>
+      [...seen.values()]
+        .filter(({ size, root }) => size <= entries.length && hex(treeHash(entries.slice(0, size))) !== hex(root))
+        .map(({ size, root }) => `${size} entries with root ${hex(root)}, where the copy has ${hex(treeHash(entries.slice(0, size)))}`),
+    grown() {
+      const before = entries.length
+      return until('the log grows', () => entries.length > before, GROWN_MS)
+    },
+    async stop() {
+      stopping.abort()
+      await looking
     },
   }
 }

@@ -79,13 +79,17 @@ export class Asking {
     })
   }
 
+  /** Between two tries; fails when the load should have ended. */
+  async rest(last: string): Promise<void> {
+    assert.ok(performance.now() < this.#last_ms, `a request stays without an answer: ${last}`)
+    await pause(REST_MS)
+  }
+
   async #insisted(ask: () => Promise<Reply | null>): Promise<Reply> {
     for (;;) {
       const reply = await ask()
       if (reply !== null && !AGAIN.includes(reply.status)) return reply
-      const last = reply === null ? 'no connection' : `${reply.status} ${JSON.stringify(reply.body)}`
-      assert.ok(performance.now() < this.#last_ms, `a request stays without an answer: ${last}`)
-      await pause(REST_MS)
+      await this.rest(reply === null ? 'no connection' : `${reply.status} ${JSON.stringify(reply.body)}`)
     }
   }
 

@@ -15,6 +15,8 @@ export interface MixedDeployment {
   live: Live
   services: FaultyService[]
   urls(): string[]
+  /** Environment of one service. */
+  settingsOf(which: number): Record<string, string>
   /** Payments whose end is not known yet. */
   openPayments(): Promise<number>
   /** The store that the services use. */
@@ -30,20 +32,30 @@ export interface MixedOptions {
   store?: string
   services: number
   settings?: Record<string, string>
+  /** Base unless told otherwise. */
+  chain_id?: number
   /** More for the environment of one service. */
   each?: (which: number) => Record<string, string>
 }
 
 const OPEN = ['claimed', 'prepared', 'settling', 'unknown']
 
-export async function startMixed({ store, services: count, settings = {}, each = () => ({}) }: MixedOptions): Promise<MixedDeployment> {
-  const anvil = await startAnvil()
+export async function startMixed({
+  store,
+  services: count,
+  settings = {},
+  chain_id = 8453,
+  each = () => ({}),
+}: MixedOptions): Promise<MixedDeployment> {
+  const anvil = await startAnvil({ chain_id })
   await placeChannelContracts(anvil.rpc_url)
   const stopHeart = heartbeat(anvil)
   const live = await liveDeployment(anvil, {
     ASSAY_BATCH_SETTLEMENT: 'on',
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
+    // What a merchant signs names the service, which is the same for all.
     ASSAY_API_URL: 'http://assay.example',
+    ASSAY_SITE_URL: 'http://assay.example',
     ...settings,
   })
   if (store !== undefined) {
@@ -52,12 +64,24 @@ export async function startMixed({ store, services: count, settings = {}, each =
   }
   const settingsOf = (which: number) => ({ ...(store === undefined ? live.settings : instance(live, which, store)), ...each(which) })
   const services: FaultyService[] = []
-  for (let which = 0; which < count; which++) services.push(await startFaulty(settingsOf(which)))
+  const stopAll = async () => {
+    for (const { process } of services) process.kill('SIGKILL')
+    await Promise.all(services.map(({ ended }) => ended))
+    await stopHeart()
+    await Promise.all([anvil.stop(), live.remove()])
+  }
+  try {
+    for (let which = 0; which < count; which++) services.push(await startFaulty(settingsOf(which)))
+  } catch (error) {
+    await stopAll()
+    throw error
+  }
   return {
     anvil,
     live,
     services,
     urls: () => services.map(({ url }) => url),
+    settingsOf,
     async openPayments() {
       if (store === undefined) return ledgerOf(live).filter(({ state }) => OPEN.includes(state)).length
       return (await query(store, `select 1 from payment where state in ('${OPEN.join("','")}')`)).length
@@ -70,11 +94,6 @@ export async function startMixed({ store, services: count, settings = {}, each =
     async begin(which, fault) {
       services[which] = await startFaulty(settingsOf(which), fault)
     },
-    async stop() {
-      for (const { process } of services) process.kill('SIGKILL')
-      await Promise.all(services.map(({ ended }) => ended))
-      await stopHeart()
-      await Promise.all([anvil.stop(), live.remove()])
-    },
+    stop: stopAll,
   }
 }

@@ -15,7 +15,7 @@ export interface MixedActors {
 export interface MixedLoad {
   books: Books
   asking: Asking
-  /** Answers of all rails so far. */
+  /** Answers of all rails so far; throws what ended the load. */
   answered(): number
   /** Resolves when every rail has had so many answers more, or throws what ended the load. */
   progress(each: number): Promise<void>
@@ -57,7 +57,10 @@ export function startMixedLoad(deployment: MixedDeployment, actors: MixedActors,
   return {
     books,
     asking,
-    answered: () => rails().reduce((sum, count) => sum + count, 0),
+    answered() {
+      failed()
+      return rails().reduce((sum, count) => sum + count, 0)
+    },
     async progress(each) {
       const before = rails()
       await until(
