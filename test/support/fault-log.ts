@@ -11,7 +11,6 @@ import {
 } from '../../src/pure/log/checkpoint.ts'
 import { isConsistent } from '../../src/pure/log/tree.ts'
 import { treeHash } from '../log/reference-tree.ts'
-import { until } from './until.ts'
 
 /** The receipts log as somebody sees it who keeps every checkpoint. */
 export interface LogWatch {
@@ -30,13 +29,10 @@ export interface LogMirror {
   size(): number
   /** Each checkpoint whose root is not that of the copy at its size: two histories were signed. */
   forks(): string[]
-  /** Resolves when a checkpoint covers more entries than the copy has now. */
-  grown(): Promise<void>
   stop(): Promise<void>
 }
 
 const LOOK_MS = 200
-const GROWN_MS = 60_000
 const ENTRY_BYTES = 34
 const BUNDLE = 256
 
@@ -105,10 +101,6 @@ export function mirrorLog(urls: () => string[]): LogMirror {
       [...seen.values()]
         .filter(({ size, root }) => size <= entries.length && hex(treeHash(entries.slice(0, size))) !== hex(root))
         .map(({ size, root }) => `${size} entries with root ${hex(root)}, where the copy has ${hex(treeHash(entries.slice(0, size)))}`),
-    grown() {
-      const before = entries.length
-      return until('the log grows', () => entries.length > before, GROWN_MS)
-    },
     async stop() {
       stopping.abort()
       await looking
