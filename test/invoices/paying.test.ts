@@ -17,7 +17,7 @@ import {
   type InvoiceShown,
 } from '../support/invoicing.ts'
 import { held, readRequired, signTerms } from '../support/paying.ts'
-import { call, signed as signedTerms, v2 } from '../support/paying-calls.ts'
+import { call, signed as signedTerms, stranger, v2 } from '../support/paying-calls.ts'
 import { spendElsewhere } from '../support/paying-chain.ts'
 import { rejectOnce } from '../support/paying-faults.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -294,4 +294,15 @@ test('only the merchant voids, and a void invoice takes nothing', async () => {
   assert.equal((await send(`${invoiceUrl(world, invoice)}/void`, { signature })).body['code'], 'INVOICE_NOT_VOIDABLE')
   const paid = await pay(invoice, (await signFor(world.chain, await world.payer(TEN), invoice)).body)
   assert.equal(paid.body['code'], 'INVOICE_NOT_PAYABLE')
+})
+
+test('a payment that is sent again too often is refused unread, and not called uncharged', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  const { body } = await signFor(world.chain, payer, invoice)
+  const client = { 'x-forwarded-for': stranger() }
+  const path = `${invoiceUrl(world, invoice)}/pay`
+  let reply = await send(path, body, client)
+  assert.equal(reply.status, 200, reply.text)
+  for (let count = 0; count < 200 && reply.status === 200; count++) reply = await send(path, body, client)
+  assert.deepEqual([reply.status, reply.body['code'], reply.body['charged']], [429, 'INVOICE_RATE_LIMITED', 'unknown'])
 })

@@ -43,7 +43,7 @@ async function payInvoice(request: RawRequest, room: InvoiceRoom): Promise<Reply
   const view = await room.deps.invoices.service.read(context.req.param('id') ?? '')
   if (view === null) return notFound()
   const given = await givenPayment(request, view)
-  if (given.kind === 'problem') return withTerms(request, room, view, given.problem)
+  if (given.kind === 'problem') return withTerms(request, room, view, knownOf(given.problem))
   const { relay } = room.deps.invoices
   if (relay === null) return paymentsNotConfigured().problem
   const secrets = resendSecretsIn((name) => context.req.header(name) ?? null)
@@ -56,6 +56,11 @@ async function payInvoice(request: RawRequest, room: InvoiceRoom): Promise<Reply
     case 'refused':
       return withTerms(request, room, view, end.problem, room.words.failureHeaders(end))
   }
+}
+
+/** A request over the limit is refused unread: its payment may have been sent before, and be on its way to the chain. */
+function knownOf(found: Problem): Problem {
+  return found.code === 'INVOICE_RATE_LIMITED' ? { ...found, charged: 'unknown' } : found
 }
 
 type Given = { kind: 'payment'; payment: X402Payment } | { kind: 'problem'; problem: Problem }
