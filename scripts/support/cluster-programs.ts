@@ -16,7 +16,7 @@ export interface ClusterPrograms {
 export const PROGRAM_ENVIRONMENT = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' }
 /** Folders that a search path without `sbin` leaves out are searched too. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(':'), '/usr/bin', '/usr/local/bin']
-/** Debian keeps the server programs of each major version in a folder of its own. */
+/** Debian keeps the server programs of each major version in a separate folder. */
 const SERVER_FOLDERS = '/usr/lib/postgresql/*/bin'
 
 /** Returns the programs, or a sentence that names what is missing and how to install it. */

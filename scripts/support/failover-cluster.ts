@@ -94,7 +94,7 @@ export class FailoverCluster {
     await until('two standbys follow the primary', () => this.#isWhole(), START_MS)
   }
 
-  /** Stops replication from the primary without breaking its connections: whatever is committed from now on is on no standby. */
+  /** Stops replication from the primary without breaking its connections: what is committed from now on is on no standby. */
   lag(): void {
     this.#lagging = this.#leader()
     this.#lagging.link.become('lost')

@@ -1,7 +1,8 @@
 /** Once a payment is to be sent, a store that fails delays its end; it never makes it two. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, priceOf, read, signed, statusUrl, v2 } from '../support/paying-calls.ts'
+import { call, INPUT, priceOf, read, signed, statusUrl, TOOL, v2 } from '../support/paying-calls.ts'
+import { channelFor } from '../support/channels.ts'
 import { authorizationsUsed } from '../support/paying-chain.ts'
 import { loseOnce, rejectOnce } from '../support/paying-faults.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -11,7 +12,7 @@ let world: World
 let price: bigint
 
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({ settings: { ASSAY_BATCH_SETTLEMENT: 'on' } })
   price = await priceOf(world.url)
 })
 after(() => world.stop())
@@ -48,4 +49,20 @@ test('a settled payment whose answer cannot be read just now is not called uncha
   const { status, body } = await read(statusUrl(world.url, payment))
   assert.deepEqual([status, body['code'], body['charged']], [503, 'STORE_UNAVAILABLE', 'unknown'])
   assert.equal((await call(world.url, v2(payment))).text, paid.text)
+})
+
+test('a deposit that is on the chain is not called uncharged when the store fails before its charge', async (context) => {
+  const payer = await world.payer(20n * price)
+  const channel = await channelFor(world.url, TOOL, INPUT, payer)
+  const payment = { 'payment-signature': await channel.deposit(10n * price, price) }
+  const client = '10.9.9.9'
+  // The channel is stored before the deposit, and once more after it.
+  world.at('after_prepare', async () => rejectOnce(context, world.store.channels, 'add'))
+  const { status, body } = await call(world.url, payment, { client })
+  assert.equal((await authorizationsUsed(world.chain, payer.address)).length, 1)
+  assert.deepEqual([status, body['code'], body['charged'], body['retryable']], [503, 'STORE_UNAVAILABLE', 'unknown', true])
+  const answer = await call(world.url, payment, { client })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal((await call(world.url, payment, { client })).text, answer.text)
+  assert.equal((await authorizationsUsed(world.chain, payer.address)).length, 1)
 })

@@ -8,7 +8,7 @@ import { prepareQueued, splitAnswer, type ReceiptIssuer } from './answer.ts'
 import { decodeCall, type Admission, type DecodedCall } from './decoded-call.ts'
 import { type CallRequest, type Outcome, type PhaseMarks, refusedOutcome } from './outcome.ts'
 import { PaymentGate, type PaymentGateDeps } from './payment-gate.ts'
-import { failureOf, sourceDownProblem, unknownToolProblem } from './refusals.ts'
+import { failureOf, settlingProblem, sourceDownProblem, unknownToolProblem } from './refusals.ts'
 
 /** All parts that a call needs; assembled once at start. */
 export interface CallDeps extends PaymentGateDeps {
@@ -79,7 +79,7 @@ async function admitUnpaid(gate: PaymentGate, decoded: DecodedCall): Promise<Adm
 /** Sources outside this service, whose capacity is limited. */
 const OUTSIDE_SOURCES: ReadonlySet<SourceName> = new Set<SourceName>(['chain', 'transfers', 'prices', 'registrations'])
 
-/** Runs the tool, signs, settles and answers. Any failure on the way costs the caller nothing. */
+/** Runs the tool, signs, settles and answers. A failure before the settlement costs the caller nothing. */
 async function perform(
   deps: CallDeps,
   gate: PaymentGate,
@@ -89,6 +89,7 @@ async function perform(
 ): Promise<Outcome> {
   const { tool, unwrapped } = decoded
   const claim = admission.kind === 'paid' ? admission.claim : null
+  let is_settling = false
   try {
     const ran = runTool(deps, decoded, claim !== null)
     const offline = ran instanceof Promise ? await ran : ran
@@ -104,6 +105,7 @@ async function perform(
       return { kind: 'answered', tool: tool.id, answer: { ...prepared, allowance, unwrapped } }
     }
     const allowance = await deps.allowance.peek(tool.id, decoded.address)
+    is_settling = true
     const settled = await claim.settle(splitAnswer({ ...prepared, allowance, unwrapped }))
     marks?.mark('settle')
     return await gate.outcome(decoded, settled)
@@ -113,7 +115,7 @@ async function perform(
     if (admission.kind === 'free' && !is_excessive)
       await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
-    return refusedOutcome(tool, problem)
+    return refusedOutcome(tool, is_settling ? settlingProblem(tool, error) : problem)
   }
 }
 

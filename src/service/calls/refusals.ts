@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import { nearestName } from '../catalogue/search.ts'
 import { problem, type Problem } from '../problems.ts'
 
-/** Problems of calls that were not served. None of them costs the caller anything. */
+/** Problems of calls that were not served. None of them costs the caller anything, except that a settlement which failed may be under way. */
 
 export function sourceDownProblem(tool: Tool): Problem {
   return sourceProblem(`A data source of ${tool.id} does not answer. The call was not counted. Try again later.`, 'unavailable')
@@ -34,6 +34,15 @@ export function problemForError(tool: Tool, error: unknown): Problem {
   if (heavy !== null) return heavy
   if (isStoreFault(error)) return storeUnavailable()
   return problem('INTERNAL_ERROR', `${tool.id} failed because of an error in this service. The call was not charged.`)
+}
+
+/** Returns the problem for an error during the settlement of a call: this process or another may have sent the payment. */
+export function settlingProblem(tool: Tool, error: unknown): Problem {
+  const [code, cause] = isStoreFault(error)
+    ? (['STORE_UNAVAILABLE', 'The store does not answer'] as const)
+    : (['INTERNAL_ERROR', `The payment of ${tool.id} failed because of an error in this service`] as const)
+  const detail = `${cause}; it is not known whether the payment was charged. Send the same request with the same payment again.`
+  return problem(code, detail, { charged: 'unknown', retry_after_s: limits.store_retry_s })
 }
 
 /**
