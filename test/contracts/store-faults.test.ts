@@ -31,6 +31,14 @@ test('a target that is neither a path nor a PostgreSQL URL is refused', async ()
   }
 })
 
+test('a list of hosts is refused with what to name in its place, and without the target', async () => {
+  await assert.rejects(openStore('postgres://assay:se,cret@one:5432,two:5432/assay?target_session_attrs=read-write'), {
+    code: 'STORE_UNAVAILABLE',
+    message:
+      'A postgres:// URL names one host and one port. For several servers, name a proxy that follows the primary (docs/operating/store.md).',
+  })
+})
+
 describe('SQLite', () => {
   let driver: StoreDriver
   before(async () => {

@@ -10,6 +10,8 @@ interface StoreOptions {
 }
 
 const BUSY_ATTEMPTS = 4_000
+const ONE_HOST =
+  'A postgres:// URL names one host and one port. For several servers, name a proxy that follows the primary (docs/operating/store.md).'
 
 /**
  * Opens the store at `target`, a `postgres://` URL or the path of an SQLite file, and brings its schema up to date. Safe when several
@@ -19,6 +21,7 @@ const BUSY_ATTEMPTS = 4_000
 export async function openStore(target: string, options: StoreOptions = {}): Promise<Store> {
   const batch_items = options.batch_items ?? limits.store_batch
   if (/^postgres(?:ql)?:\/\//.test(target)) {
+    if (hostsOf(target).includes(',')) throw new StoreUnavailableError(ONE_HOST)
     const { openPostgres } = await import('./postgres.ts')
     return openPostgres(target, batch_items)
   }
@@ -27,4 +30,9 @@ export async function openStore(target: string, options: StoreOptions = {}): Pro
   }
   const { openSqlite } = await import('./sqlite.ts')
   return openSqlite(target, { batch_items, busy_attempts: options.busy_attempts ?? BUSY_ATTEMPTS })
+}
+
+function hostsOf(url: string): string {
+  const [authority = ''] = url.slice(url.indexOf('//') + 2).split(/[/?#]/, 1)
+  return authority.slice(authority.lastIndexOf('@') + 1)
 }
