@@ -65,7 +65,7 @@ test(
     t.after(() => load.abandon())
     await load.progress(1)
     let logged = 0
-  for (let kill = 0; kill < KILLS; kill++) {
+    for (let kill = 0; kill < KILLS; kill++) {
       const begun_ms = performance.now()
       const dead = await cluster.kill()
       const primary = await cluster.primary()

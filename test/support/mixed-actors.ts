@@ -42,7 +42,7 @@ export interface ChannelBook {
   last: { request: Request; nonce: Hex | null; answer: Reply } | null
 }
 
-export interface InvoiceOrder {
+interface InvoiceOrder {
   rail: 'relay' | 'transfer' | 'bank'
   payer: Hex | null
   invoice: InvoiceShown

@@ -1,5 +1,5 @@
 /**
- * The one rule of gas against price (decision 0048). A network leaves the terms while the gas of one payment costs more than the cheapest
+ * The one rule of gas against price (decision 0049). A network leaves the terms while the gas of one payment costs more than the cheapest
  * call, and everything that the gas wallet does for others, deposits of channels, sweeps and relays, has a minimum that covers its gas.
  * Pure: prices, fees and the time come from the caller.
  */
