@@ -1,4 +1,3 @@
-import { httpFacilitator } from '../adapters/facilitator/http.ts'
 import { createHmac, createSecretKey } from 'node:crypto'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { createSealer } from '../adapters/secret/sealer.ts'
@@ -12,10 +11,9 @@ import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { assetId, networkOf } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import type { Payments } from '../service/calls/payment-gate.ts'
-import type { Settings } from '../service/config.ts'
 import { reconcileJob, type ReconcileRules, type ReconcileSummary } from '../service/payments/reconcile.ts'
 import type { Job } from '../service/jobs/jobs.ts'
-import { CHANNEL_RULES, limits } from '../service/limits.ts'
+import { CHANNEL_RULES } from '../service/limits.ts'
 import { networkHasher } from '../service/clients.ts'
 import { type ChannelRules, channelsJob } from '../service/payments/channel-chain.ts'
 import { createChannelRefunds, type RefundParts } from '../service/payments/channel-refunds.ts'
@@ -23,17 +21,17 @@ import { createChannelService } from '../service/payments/channel-service.ts'
 import type { PaymentServiceParts } from '../service/payments/payment-parts.ts'
 import { createInFlightClaims, createPaymentService } from '../service/payments/payment-service.ts'
 import type { EvidenceSource, FaultHook, Settler } from '../service/payments/settlement.ts'
-import { createFacilitatorSettler, type FacilitatedTerms } from '../service/payments/facilitated.ts'
 import { createMismatches, createSignIn } from '../service/payments/resends.ts'
 import { createRoundTrips, ON_CHAIN_LIMITS, createPayerBalances, createPayerStatus } from '../service/payments/reserved-balances.ts'
 import { createOnChainCheck } from '../service/payments/on-chain.ts'
 import { createUsedAuthorizations } from '../service/payments/used-authorizations.ts'
 import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
-import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
+import { createFactoryCheck } from '../service/invoices/deposits.ts'
 import { createSponsoring, type Sponsoring } from '../service/invoices/sponsored.ts'
 import { caip2, type PaymentTerms } from '../service/payments/terms.ts'
 import type { GasView, GasWatch, GasWatchRules } from '../service/payments/gas-watch.ts'
 import { channelCalls, type ChannelRoom, gasWatchOf } from './gas.ts'
+import { facilitated, settlerOf } from './settlers.ts'
 import { type EuroRates, watchEuroRate } from '../service/payments/euro-rate.ts'
 import { type NetworkDesk, type NetworkState, routePayments, watchNetworks } from '../service/payments/network-desks.ts'
 import { faucetWords } from '../service/sandbox/faucet-text.ts'
@@ -443,74 +441,5 @@ function deskPartsOf(
     }),
     onFault: (error) => log.error({ error: String(error) }, 'a payment met a fault'),
     reach,
-  }
-}
-
-interface SettlerParts {
-  sponsoring: Sponsoring
-  base: ChainBase
-  place: PaymentTerms
-  source: EvidenceSource
-  hasFactory: () => Promise<boolean>
-  channels: ChannelRoom | null
-  gas: GasWatch
-}
-
-function settlerOf(
-  deployment: Deployment,
-  hooks: PaymentHooks,
-  { base: { chain, wallets }, place, source, hasFactory, channels, gas, sponsoring }: SettlerParts,
-): SelfSettler {
-  const { settings, store, lease_clock, log } = deployment
-  const { reach, rules } = hooks
-  if (wallets.length > 0) {
-    const batch = BATCH_SETTLER
-    return createSelfSettler({
-      wallets,
-      chain,
-      sender: chain,
-      store,
-      token: place.token.address,
-      assets: source.assets,
-      finality: source.finality,
-      batch,
-      sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log, sponsoring }),
-      ...channelCalls(deployment, { chain, room: channels, gas }, place, null),
-      clock: lease_clock,
-      log,
-      reach,
-      // The sandbox's gas costs nothing.
-      rules: { ...(settings.ASSAY_MODE === 'live' && { daily_gas_wei: settings.ASSAY_GAS_DAILY_WEI }), ...rules.writer },
-    })
-  }
-  return facilitated(deployment, hooks, place, source)
-}
-
-function facilitated(
-  { settings, store, clock, log }: Deployment,
-  { rules }: PaymentHooks,
-  place: PaymentTerms,
-  source: EvidenceSource,
-): SelfSettler {
-  const facilitators = settings.ASSAY_FACILITATOR_URLS.map((url) =>
-    httpFacilitator({ url, clock, ...(rules.facilitator_ms !== undefined && { settle_ms: rules.facilitator_ms }) }),
-  )
-  return {
-    ...createFacilitatorSettler({ facilitators, source, store, terms: termsOf(place, settings), clock, log }),
-    gas: () => [],
-    start: () => undefined,
-    stop: () => Promise.resolve(),
-  }
-}
-
-function termsOf({ chain_id, token: { address, name, version } }: PaymentTerms, settings: Settings): FacilitatedTerms {
-  return {
-    chain_id,
-    asset: address,
-    name,
-    version,
-    max_timeout_s: limits.max_timeout_s,
-    // The address that clients know; a path alone where the public origin is not set.
-    resourceOf: ({ subject }) => `${settings.ASSAY_API_URL}/v1/tools/${subject}/call`,
   }
 }

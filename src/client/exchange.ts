@@ -351,8 +351,8 @@ export interface DryRun {
   allowance: Allowance | null
 }
 
-/** Invalid payment header: it cannot be read or executed. */
-const NO_PAYMENT = 'none'
+/** Base64 of `{}`: a payment without content, which is refused with the terms. What cannot be decoded would be refused without them. */
+const NO_PAYMENT = 'e30='
 
 /** Returns the reply of a request without payment; throws if there is none. */
 function replyIn(sent: SendResult): ServiceReply {

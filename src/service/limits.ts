@@ -336,7 +336,7 @@ export const CREDIT_RULES = {
   minor_per_cent: 10_000n,
 } as const
 
-export { INVOICE_RULES } from './invoices/invoice-limits.ts'
+export { INVOICE_RULES, RAIL_LIMITS } from './invoices/invoice-limits.ts'
 
 /** Times and limits of the receipts log. */
 export const LOG_RULES = {
@@ -442,21 +442,6 @@ export const EURC_LIMITS = {
 
 /** Interval in ms at which gas is compared with prices, and the price of a coin is read; its age until it counts as old, and as unknown. */
 export const GAS_WATCH_LIMITS = { check_ms: 10_000, coin_ms: 60_000, coin_fresh_ms: 300_000, coin_kept_ms: 86_400_000 } as const
-
-/** Limits of one run that matches bank entries to invoices; each entry takes some hundred bytes of memory. */
-export const RAIL_LIMITS = {
-  invoices: 200_000,
-  entries: 200_000,
-  unmatched_shown: 1_000,
-  page_rows: 500,
-  key_chars: 80,
-  /** Statement that a merchant sends: characters, creditor references that are looked up, and unmatched entries and findings that are listed. */
-  upload_chars: 1_048_576,
-  upload_references: 1_000,
-  upload_shown: 50,
-  /** Statements per client and minute, in each process. */
-  uploads_per_minute: 10,
-} as const
 
 /** Rules of payment channels (scheme batch-settlement). */
 export const CHANNEL_RULES = {

@@ -103,9 +103,11 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/catalogue/load.ts': { byId: 'the catalogue' },
   'service/catalogue/search.ts': { scores: 'here' },
   'service/credits/credit-checkout.ts': { paid: 'here' },
+  'adapters/store/store-breaker.ts': { waiting: 'limits.store_waiting' },
+  'service/invoices/bank-confirmation.ts': { found: 'here', candidates: 'RAIL_LIMITS.upload_references' },
+  'service/invoices/write-budget.ts': { sums: 'limits.preflight_clients' },
   'service/invoices/bank-rail.ts': {
     found: 'here',
-    candidates: 'RAIL_LIMITS.upload_references',
     matched: 'one run of the command line',
     places: 'one run of the command line',
   },
@@ -114,7 +116,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/jobs/jobs.ts': { held: 'the jobs' },
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/channel-chain.ts': { signedVouchers: 'goes with its request' },
-  'service/payments/channel-service.ts': { channels: 'calls in flight', unsearched: 'goes with its request' },
+  'service/payments/channel-service.ts': { channels: 'calls in flight' },
   'service/payments/in-flight.ts': { working: 'calls in flight' },
   'service/payments/on-chain.ts': { under_way: 'calls in flight' },
   'service/payments/payment-header.ts': { decodedPayments: 'goes with its request', echoedOffers: 'goes with its payment' },
@@ -174,7 +176,7 @@ const COMPARED: Record<string, string> = {
   'adapters/signer/choose.ts mine.sign(hash) !== signature': 'two libraries over a fixed message, once at start',
   'service/credits/credit-checkout.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash':
     'a hash of the secret: its bits cannot be chosen',
-  'service/payments/channel-service.ts signerOf(digest, authorization.signature, payments.crypto) === key.payer':
+  'service/payments/channel-deposits.ts signerOf(digest, authorization.signature, payments.crypto) === key.payer':
     'an address that a signature recovers',
   'service/payments/channel-chain.ts signerOf(digest, signature, payments.crypto) === config.payer_authorizer':
     'an address that a signature recovers',

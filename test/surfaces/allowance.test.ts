@@ -61,7 +61,7 @@ test('bad input, an unknown tool and a refused payment cost no free call', async
   for (let i = 0; i < 4; i++) {
     assert.equal((await restCall(app.url, 'iban-check', { iban: 5 }, client)).status, 400)
     assert.equal((await restCall(app.url, 'nothing', IBAN, client)).status, 404)
-    assert.equal((await restCall(app.url, 'iban-check', IBAN, { ...client, 'x-payment': 'x' })).status, 402)
+    assert.equal((await restCall(app.url, 'iban-check', IBAN, { ...client, 'x-payment': 'x' })).status, 400)
   }
   const { body } = await restCall(app.url, 'iban-check', IBAN, client)
   assert.equal((body['allowance'] as { remaining: number }).remaining, 2)

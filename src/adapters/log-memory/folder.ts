@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LogMemory, RememberedHead } from '../../ports/log-memory.ts'
@@ -47,7 +48,8 @@ async function readHead(path: string): Promise<RememberedHead> {
 
 /** Writes a file under a name that no file has; leaves one that another process has written. Durable, with its name. */
 async function writeOnce(folder: string, name: string, text: string): Promise<void> {
-  const draft = join(folder, `${name}.${process.pid}.tmp`)
+  // Random: two containers that share a volume may have the same process id.
+  const draft = join(folder, `${name}.${randomUUID()}.tmp`)
   try {
     const file = await open(draft, 'w', 0o600)
     try {

@@ -44,6 +44,7 @@ const FORMS: Readonly<Record<string, string>> = {
   '^[\\x21-\\x7e]{32,128}$': `32 to 128 printable characters without spaces, for example ${'k7'.repeat(16)}`,
   '^mlt_[0-9]{1,15}_[0-9a-f]{64}$': `a token for the list of invoices: mlt_, seconds since 1970, _ and 64 hexadecimal digits, for example mlt_1_${'0'.repeat(64)}`,
   '^bst_[0-9a-f]{64}$': `a statement token: bst_ and 64 hexadecimal digits, for example bst_${'0'.repeat(64)}`,
+  '^whs_[0-9a-f]{32}$': `the id of a webhook subscription: whs_ and 32 hexadecimal digits, for example whs_${'0'.repeat(32)}`,
   '^wht_[0-9a-f]{64}$': `a webhook token: wht_ and 64 hexadecimal digits, for example wht_${'0'.repeat(64)}`,
   '^cs_\\w+$': 'the id of a checkout, for example cs_test_a1b2c3',
   '^[pu]_[0-9a-f]{40}$': `next_cursor of an earlier page, for example p_${'0'.repeat(40)}`,

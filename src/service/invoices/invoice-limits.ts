@@ -108,3 +108,18 @@ export const INVOICE_RULES = {
   followers: 500,
   followers_client: 5,
 } as const
+
+/** Limits of one run that matches bank entries to invoices; each entry takes some hundred bytes of memory. */
+export const RAIL_LIMITS = {
+  invoices: 200_000,
+  entries: 200_000,
+  unmatched_shown: 1_000,
+  page_rows: 500,
+  key_chars: 80,
+  /** Statement that a merchant sends: characters, creditor references that are looked up, and unmatched entries and findings that are listed. */
+  upload_chars: 1_048_576,
+  upload_references: 1_000,
+  upload_shown: 50,
+  /** Statements per client and minute, in each process. */
+  uploads_per_minute: 10,
+} as const

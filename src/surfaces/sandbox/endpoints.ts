@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TEST_TOKENS, type TestToken } from '../../ports/sandbox.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
-import { USDC_DECIMALS } from '../../pure/payments/usdc.ts'
+import { USDC_DECIMALS, usdcDecimal } from '../../pure/payments/usdc.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
 import { FAUCET_RULES, SANDBOX_RPC_RULES } from '../../service/limits.ts'
 import { problem, type Problem } from '../../service/problems.ts'
@@ -27,10 +27,9 @@ const UNITS: Readonly<Record<TestToken, { currency: string; decimals: number }>>
   eth: { currency: 'ETH', decimals: ETHER_DECIMALS },
 }
 
-/** Decimal text without trailing zeros. */
+/** Decimal text without trailing zeros; six decimal places are shown. */
 function decimalText(amount: bigint, decimals: number): string {
-  const digits = amount.toString().padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '')
+  return usdcDecimal(amount / 10n ** BigInt(decimals - USDC_DECIMALS))
 }
 
 const amountText = (token: TestToken) => `${decimalText(FAUCET_RULES.amounts[token], UNITS[token].decimals)} ${UNITS[token].currency}`
