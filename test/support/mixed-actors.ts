@@ -123,7 +123,8 @@ async function useChannel({ deployment, asking, books, going, lossy }: ActorPart
     if (is_deposit) deposits += 1
     const reply = await asking.pay(request, name, kind)
     if (reply.status !== 200) {
-      assert.ok(lossy, `${kind}: ${reply.status} ${JSON.stringify(reply.body)}`)
+      const seen = `the client at ${charged_minor} of ${balance_minor}, the terms at ${String(correctedBy(reply, [0n, 0n]))}`
+      assert.ok(lossy, `${kind} of ${name.payer}: ${seen}: ${reply.status} ${JSON.stringify(reply.body)}`)
       ;[balance_minor, charged_minor] = correctedBy(reply, [balance_minor, charged_minor])
       continue
     }

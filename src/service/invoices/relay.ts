@@ -61,8 +61,20 @@ export function createInvoiceRelay(given: RelayParts): InvoiceRelay {
     carries: parts.payments.settler.method === 'self',
     leastNow: () => parts.sponsoring.relayMinimum(),
     payableNow: (view) => payableNow(parts, view),
-    pay: (view, payment, sender) => pay(parts, view, payment, sender),
+    pay: (view, payment, sender) => payOrReplay(parts, view, payment, sender),
   }
+}
+
+/**
+ * A copy of the same request may be claimed, by this process or another, after this one has looked for it; the amount then looks pending or
+ * paid. So a refusal is given only while there still is no row.
+ */
+async function payOrReplay(parts: RelayDesk, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult> {
+  const end = await pay(parts, view, payment, sender)
+  if (end.kind !== 'refused') return end
+  const { authorization, identifier } = payment
+  const resend = { ...sender.secrets, address: sender.address, client: quotaClient(sender.address), identifier }
+  return (await replayPayment(parts.payments, purposeOf(view), authorization, resend)) ?? end
 }
 
 async function pay(parts: RelayDesk, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult> {
