@@ -79,12 +79,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     test('a prepaid credit with an idempotency key', async () => {
       const { code } = await boughtCode(deployment.urls()[0] ?? '', 500)
       const left = async () => (await balance(deployment.urls()[0] ?? '', code)).body['available']
-      const begun = Number(await left())
+      const begun = BigInt(String(await left()))
+      let prices = 0n
       for (let round = 0; round < ROUNDS; round++) {
         const headers = { 'x-credit': code, 'idempotency-key': `round-${round}` }
-        await twice({ path: CALL, body: { input: INPUT }, headers, client: stranger() }, round)
+        const { body } = await twice({ path: CALL, body: { input: INPUT }, headers, client: stranger() }, round)
+        prices += BigInt((body['receipt'] as { amount: string }).amount)
       }
-      assert.equal(begun - Number(await left()), ROUNDS * 5_000)
+      assert.equal(begun - BigInt(String(await left())), prices)
     })
 
     test('the notice of a refund', async () => {
@@ -129,11 +131,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const account = await holder(deployment.anvil, 100_000n)
         const terms = await asking.until({ path: CALL, body: { input: INPUT }, client }, [402])
         const channel = new PayingChannel(account, channelEntry(terms.headers.get('payment-required')))
-        const deposit = { 'payment-signature': await channel.deposit(50_000n, 5_000n) }
+        const price_minor = BigInt(channel.entry.amount)
+        const deposit = { 'payment-signature': await channel.deposit(10n * price_minor, price_minor) }
         await asking.until({ path: CALL, body: { input: INPUT }, headers: deposit, client }, [200])
-        const headers = { 'payment-signature': await channel.refund(5_000n) }
+        const headers = { 'payment-signature': await channel.refund(price_minor) }
         await twice({ path: '/v1/channels/refund', headers, client }, round)
-        assert.equal(await held(deployment.anvil.rpc_url, deployment.anvil.token, account.address), 95_000n)
+        assert.equal(await held(deployment.anvil.rpc_url, deployment.anvil.token, account.address), 100_000n - price_minor)
       }
     })
   })

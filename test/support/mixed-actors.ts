@@ -14,10 +14,9 @@ import { readRequired, signTerms } from './paying.ts'
 const TOOL = 'iban-check'
 const INPUT = { iban: 'GB82WEST12345698765432' }
 const CALL = `/v1/tools/${TOOL}/call`
-export const PRICE_MINOR = 5_000n
 const BALANCE_MINOR = 1_000_000_000n
 /** A deposit pays for so many calls, so that deposits come often. */
-const DEPOSIT_MINOR = 6n * PRICE_MINOR
+const DEPOSIT_PRICES = 6n
 /** Below the deposits of a payer and day that the service takes. */
 const DEPOSITS_MAX = 40
 const INVOICE_MINOR = 2_000_000n
@@ -37,6 +36,8 @@ export interface ChannelBook {
   client: string
   /** Calls that were answered. */
   answered: number
+  /** Sum of their prices. */
+  charged_minor: bigint
   deposited_minor: bigint
   /** The last payment and its answer. */
   last: { request: Request; nonce: Hex | null; answer: Reply } | null
@@ -80,7 +81,7 @@ export async function payExact({ deployment, asking, books, going, lossy }: Acto
       const name = { payer: account.address, nonce: signed.message.nonce }
       const reply = await asking.pay(order.request, name, 'exact')
       if (reply.status === 200) order.answer = reply
-      else assert.ok(lossy, `exact: ${reply.status} ${JSON.stringify(reply.body)}`)
+      else assert.ok(lossy || isOutdated(reply), `exact: ${reply.status} ${JSON.stringify(reply.body)}`)
     }
     await sameAgain(asking, order.request, { payer: account.address, nonce: order.nonces.at(-1) ?? null }, 'exact', order.answer, lossy)
   }
@@ -109,19 +110,33 @@ export async function payByChannel(parts: ActorParts): Promise<void> {
 async function useChannel({ deployment, asking, books, going, lossy }: ActorParts): Promise<void> {
   const account = await holder(deployment.anvil, BALANCE_MINOR)
   const client = stranger()
-  const terms = await asking.until({ path: CALL, body: { input: INPUT }, client }, [402])
-  const channel = new PayingChannel(account, channelEntry(terms.headers.get('payment-required')))
-  const book: ChannelBook = { channel, client, answered: 0, deposited_minor: 0n, last: null }
+  const withTerms = async () => {
+    const terms = await asking.until({ path: CALL, body: { input: INPUT }, client }, [402])
+    return new PayingChannel(account, channelEntry(terms.headers.get('payment-required')))
+  }
+  let channel = await withTerms()
+  const book: ChannelBook = { channel, client, answered: 0, charged_minor: 0n, deposited_minor: 0n, last: null }
   books.channels.push(book)
   let [charged_minor, balance_minor] = [0n, 0n]
   for (let deposits = 0; going() && deposits < DEPOSITS_MAX;) {
-    const total_minor = charged_minor + PRICE_MINOR
-    const is_deposit = total_minor > balance_minor
-    const payment = is_deposit ? await depositOf(channel, total_minor) : { header: await channel.voucher(total_minor), nonce: null }
+    let price_minor = BigInt(channel.entry.amount)
+    const is_deposit = charged_minor + price_minor > balance_minor
+    // The price moves with the number of calls; a deposit is signed for the terms of now.
+    if (is_deposit) channel = await withTerms()
+    price_minor = BigInt(channel.entry.amount)
+    const total_minor = charged_minor + price_minor
+    const amount_minor = DEPOSIT_PRICES * price_minor
+    const payment = is_deposit
+      ? await depositOf(channel, amount_minor, total_minor)
+      : { header: await channel.voucher(total_minor), nonce: null }
     const request = { path: CALL, body: { input: INPUT }, headers: { 'payment-signature': payment.header }, client }
     const [name, kind] = [{ payer: account.address, nonce: payment.nonce }, is_deposit ? 'deposit' : 'voucher']
     if (is_deposit) deposits += 1
     const reply = await asking.pay(request, name, kind)
+    if (isOutdated(reply)) {
+      channel = await withTerms()
+      continue
+    }
     if (reply.status !== 200) {
       const seen = `the client at ${charged_minor} of ${balance_minor}, the terms at ${String(correctedBy(reply, [0n, 0n]))}`
       assert.ok(lossy, `${kind} of ${name.payer}: ${seen}: ${reply.status} ${JSON.stringify(reply.body)}`)
@@ -129,17 +144,23 @@ async function useChannel({ deployment, asking, books, going, lossy }: ActorPart
       continue
     }
     book.answered += 1
-    if (is_deposit) book.deposited_minor += DEPOSIT_MINOR
-    balance_minor = is_deposit ? balance_minor + DEPOSIT_MINOR : balance_minor
+    book.charged_minor += price_minor
+    if (is_deposit) book.deposited_minor += amount_minor
+    if (is_deposit) balance_minor += amount_minor
     charged_minor = total_minor
     book.last = { request, nonce: payment.nonce, answer: reply }
     await sameAgain(asking, request, name, kind, reply, lossy)
   }
 }
 
+/** The price has moved while no service took the payment: it is signed again for the terms of now. */
+function isOutdated({ status, body }: Reply): boolean {
+  return status === 402 && body['code'] === 'PRICE_MISMATCH' && body['charged'] === false
+}
+
 /** The nonce of a deposit follows from the channel and a salt, as the specification of the scheme has it. */
-async function depositOf(channel: PayingChannel, total_minor: bigint): Promise<{ header: string; nonce: Hex }> {
-  const payload = await channel.depositPayload(DEPOSIT_MINOR, total_minor, VALID_S)
+async function depositOf(channel: PayingChannel, amount_minor: bigint, total_minor: bigint): Promise<{ header: string; nonce: Hex }> {
+  const payload = await channel.depositPayload(amount_minor, total_minor, VALID_S)
   const { salt } = payload.deposit.authorization.erc3009Authorization
   const nonce = keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [channel.id, BigInt(salt)]))
   return { header: channel.header(payload), nonce }
