@@ -5,6 +5,7 @@ import { EURC, startAnvil, type Anvil } from '../support/anvil.ts'
 import { FAULT_POINTS } from '../../src/service/payments/settlement.ts'
 import { restCall } from '../support/app.ts'
 import * as buyers from '../support/faults-buyer.ts'
+import type { Running } from '../../src/assembly/start.ts'
 import { heartbeat, ledgerOf, liveDeployment, startLive, type Live } from '../support/faults-live.ts'
 import { killLeft, startFaulty } from '../support/faults-process.ts'
 import { type Required, signTerms, termsOf } from '../support/paying.ts'
@@ -15,6 +16,8 @@ interface Scene {
   home: Anvil
   polygon: Anvil
   live: Live
+  /** Stopped at the end of the test, before the chains and the folder. */
+  services: Pick<Running, 'stop'>[]
 }
 
 /** Two chains and a deployment on both; those named mine by themselves until the end of the test. */
@@ -23,13 +26,15 @@ async function scene(t: TestContext, ...beating: ('home' | 'polygon')[]): Promis
   const networks = [{ chain_id: 137, rpc_urls: [polygon.rpc_url], confirmations: 3 }]
   const live = await liveDeployment(home, { ASSAY_NETWORKS: JSON.stringify(networks) })
   await polygon.setBalance(live.gas_wallet, 10n ** 20n)
+  const services: Scene['services'] = []
   const hearts = beating.map((name) => heartbeat(name === 'home' ? home : polygon))
   t.after(async () => {
+    for (const service of services) await service.stop()
     await Promise.all(hearts.map((stop) => stop()))
     await Promise.all([home.stop(), polygon.stop()])
     await live.remove()
   })
-  return { home, polygon, live }
+  return { home, polygon, live, services }
 }
 
 /** Entry of the terms that is wanted, once it is among them. */
@@ -82,9 +87,9 @@ const HOME = 'eip155:8453'
 const POLYGON = 'eip155:137'
 
 test('a chain that is down leaves the terms, is named by health, and the other one takes payments', { timeout: 180_000 }, async (t) => {
-  const { home, polygon, live } = await scene(t, 'home')
+  const { home, polygon, live, services } = await scene(t, 'home')
   const running = await startLive(live)
-  t.after(() => running.stop())
+  services.push(running)
   const { url } = running
   const waiting = await buyerOn(url, polygon)
   assert.deepEqual(await offered(url), [HOME, POLYGON])
@@ -114,9 +119,9 @@ test('a chain that is down leaves the terms, is named by health, and the other o
 })
 
 test('the chain of the deployment is down: the other one is offered alone and takes payments', { timeout: 180_000 }, async (t) => {
-  const { home, polygon, live } = await scene(t, 'polygon')
+  const { home, polygon, live, services } = await scene(t, 'polygon')
   const running = await startLive(live)
-  t.after(() => running.stop())
+  services.push(running)
   const { url } = running
   const early = await buyerOn(url, polygon)
   await home.stop()
@@ -206,9 +211,9 @@ test(
   { timeout: 180_000 },
   async (t) => {
     const at = await scene(t)
-    const { home, polygon, live } = at
+    const { home, polygon, live, services } = at
     const running = await startLive(live, { rules: { reconcile_every_ms: 250, reconcile: { recheck_ms: 250 } } })
-    t.after(() => running.stop())
+    services.push(running)
     const { url } = running
     const safe = await buyerOn(url, home)
     const safe_reply = await buyers.insist(url, safe)

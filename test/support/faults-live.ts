@@ -40,7 +40,14 @@ export async function liveDeployment(anvil: Anvil, change: Record<string, string
     ASSAY_FREE_DAILY: '0',
     ...change,
   }
-  return { settings, folder, pay_to, gas_wallet, remove: () => rm(folder, { recursive: true, force: true }) }
+  return {
+    settings,
+    folder,
+    pay_to,
+    gas_wallet,
+    // A service that a test has killed may be writing its last file.
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  }
 }
 
 /** The service in this process. */

@@ -89,7 +89,13 @@ async function beginRefund(
   if (!budget.granted) return refusals.tooManyDeposits()
   const refund_minor = amount_minor === null || amount_minor > left_minor ? left_minor : amount_minor
   channels.remembered.delete(channel.channel_id)
-  if (!(await store.channels.begin_refund(channel.channel_id, channel.charged_minor, refund_minor))) return refusals.channelRefusal('busy')
+  if (!(await store.channels.begin_refund(channel.channel_id, channel.charged_minor, refund_minor))) {
+    await budget.give_back()
+    // Another process may have begun the refund of the same request; if not, the channel was charged meanwhile.
+    const now = await store.channels.find(channel.channel_id)
+    const has_begun = now !== null && (now.refund_minor > 0n || now.refund_nonce > channel.refund_nonce)
+    return has_begun ? { kind: 'begun', channel: { ...channel, refund_minor: now.refund_minor } } : refusals.channelRefusal('busy')
+  }
   await payments.reach('after_refund_row')
   wake()
   return { kind: 'begun', channel: { ...channel, refund_minor } }
