@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
 import { createWriteBudget } from '../../src/service/invoices/write-budget.ts'
 import { INVOICE_RULES } from '../../src/service/limits.ts'
 import { banked, EUR, IBAN, coordinates, signedBody } from '../support/bank-invoices.ts'
 import { statementOf } from '../support/invoice-statements.ts'
+import { fixedInvoices } from '../support/invoices-memory.ts'
 import { issue, invoiceUrl, newMerchant, send, signAsMerchant, signFor, type InvoiceShown } from '../support/invoicing.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 
@@ -81,6 +83,12 @@ test('statements of a merchant that signs have its budget', async () => {
     const end = await send(`${world.url}/api/invoice/statement`, { ...asked, ...(await signedBody(first.body, merchant)) }, client)
     assert.equal(end.status, 200, `${sent} ${end.text}`)
   }
+})
+
+test('calls that create invoices, which are paid for, do not draw on the writes of their client', async () => {
+  const [calls, merchant] = [fixedInvoices(systemClock).by?.('198.51.100.24'), address(0xa11ce001)]
+  for (let called = 0; called <= INVOICE_RULES.per_minute; called++)
+    assert.equal((await calls?.create({ amount: '5', merchant }))?.kind, 'made', `call ${called}`)
 })
 
 const address = (number: number) => `0x${number.toString(16).padStart(40, '0')}`

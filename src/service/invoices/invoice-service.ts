@@ -250,9 +250,9 @@ async function createInvoice(
   asker: Asker,
   product: InvoiceTerms['product'] = null,
 ): Promise<Created> {
-  // A call was paid for, or took a free unit.
-  const limited =
-    asker.address === null || asker.signature !== null ? null : parts.budget.unproved(asker.address, asked.merchant.toLowerCase(), 'write')
+  // A call, which names no network, was paid for or took a free unit.
+  const is_counted = asker.network !== null && asker.signature === null
+  const limited = is_counted ? parts.budget.unproved(asker.address ?? '', asked.merchant.toLowerCase(), 'write') : null
   if (limited !== null) return { kind: 'refused', problem: limited }
   const read = readInvoice(asked, { ceiling_minor: INVOICE_RULES.ceiling_minor, token: parts.token })
   if (!read.ok) return { kind: 'invalid', fault: read.fault, field: read.field, message: read.message }
