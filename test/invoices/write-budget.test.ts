@@ -119,3 +119,14 @@ test('the budget of a merchant is one for all its clients, is raised by its sett
   now_ms = 60_000
   assert.equal(await writes(10), 10)
 })
+
+test('requests without a signature from the address of a shop leave half of its budget to signed ones', async () => {
+  const [client, shop, most] = ['198.51.100.30', address(11), 100]
+  for (const way of ['unproved', 'wrong'] as const) {
+    const budget = createWriteBudget({ was_paid: () => Promise.resolve(true) }, { steady_ms: () => 1_000 }, most)
+    assert.equal(await budget.proved(client, shop, 'write'), null)
+    for (let sent = 0; sent < 2 * most; sent++) budget[way](client, shop, 'write')
+    for (let signed = 1; signed < most / 2; signed++)
+      assert.equal(await budget.proved('203.0.113.1', shop, 'write'), null, `${way} ${signed}`)
+  }
+})

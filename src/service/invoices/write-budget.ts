@@ -11,7 +11,8 @@ type WriteKind = 'write' | 'statement'
 /**
  * Budgets of writes, counted for a minute in each process. A verified signature of a merchant draws on the budget of that merchant, wherever it
  * comes from; everything else draws on the budget of its client. A key is free, so merchants that were never paid share a further budget with their
- * client's network.
+ * client's network. Requests without a signature from a client that has proved a merchant use up to half of the budget of that merchant, so that other
+ * users of the client's address leave the rest to signed ones.
  */
 export interface WriteBudget {
   /** Counts a request without a verified signature. `merchant` is the one that it names; null for none. */
@@ -41,6 +42,12 @@ export function createWriteBudget(
   const proofs = createRecentMap<number>(INVOICE_RULES.proofs_remembered)
   const linkOf = (client: string, merchant: string) => `${quotaClient(client)}|${merchant}`
   const tooMany = (detail: string) => problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: count.resets_in_s() })
+  /** Takes a write without a signature from the half of the merchant's budget that such writes may use. */
+  const takeUnproved = (client: string, merchant: string, kind: WriteKind): boolean => {
+    const [share, most] = [`unproved|${merchant}`, Math.ceil(merchant_per_minute / 2)]
+    if (!hasProved(client, merchant) || !count.fits(share, COSTS[kind], most) || ofMerchant(client, merchant, kind) !== null) return false
+    return count.take(share, COSTS[kind], most)
+  }
   const ofMerchant = (client: string, merchant: string, kind: WriteKind): Problem | null => {
     const [own, cost] = [`merchant|${merchant}`, COSTS[kind]]
     if (!count.fits(own, cost, merchant_per_minute)) {
@@ -62,7 +69,7 @@ export function createWriteBudget(
   }
   return {
     unproved(client, merchant, kind) {
-      if (merchant !== null && hasProved(client, merchant) && ofMerchant(client, merchant, kind) === null) return null
+      if (merchant !== null && takeUnproved(client, merchant, kind)) return null
       const most = CLIENT_LIMITS[kind]
       if (count.take(`${kind}|${quotaClient(client)}`, 1, most)) return null
       const what = kind === 'write' ? 'writes of invoices' : 'bank statements'
@@ -75,7 +82,7 @@ export function createWriteBudget(
       return tooMany(`A client may send ${INVOICE_RULES.per_minute} signatures a minute that are not those of the merchant.`)
     },
     wrong(client, merchant) {
-      if (hasProved(client, merchant) && ofMerchant(client, merchant, 'write') === null) return
+      if (takeUnproved(client, merchant, 'write')) return
       count.take(`wrong|${quotaClient(client)}`, 1, INVOICE_RULES.per_minute)
     },
     async proved(client, merchant, kind) {
