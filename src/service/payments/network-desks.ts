@@ -178,19 +178,21 @@ export function watchNetworks({ desks, crypto, log, every_ms = limits.network_ch
     timer.unref()
     timers[index] = timer
   }
+  const now = () => {
+    const [newest, gas] = [rates?.now() ?? null, desks.map((desk) => desk.gas.now())]
+    if (newest !== rate || gas.some((view, index) => view !== gas_seen[index])) {
+      rate = newest
+      gas_seen = gas
+      refresh()
+    }
+    return offered
+  }
   return {
-    now() {
-      const [newest, gas] = [rates?.now() ?? null, desks.map((desk) => desk.gas.now())]
-      if (newest !== rate || gas.some((view, index) => view !== gas_seen[index])) {
-        rate = newest
-        gas_seen = gas
-        refresh()
-      }
-      return offered
-    },
+    now,
     noneNow() {
+      const { primary, further } = now()
       const [{ gas }] = desks
-      return offered.primary || offered.further.length > 0 ? null : gas.now().detail
+      return primary || further.length > 0 ? null : gas.now().detail
     },
     states: () => states,
     start() {
