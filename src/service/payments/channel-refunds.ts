@@ -56,7 +56,7 @@ async function refund(parts: RefundParts, payment: ChannelPayment, caller: Chann
   if (done === null) return refusals.channelRefusal('busy')
   try {
     const begun = await beginRefund(parts, payment, payment.refund.amount_minor, caller)
-    return begun.kind === 'refused' ? begun : await refunded(parts, payment, begun.channel)
+    return begun.kind === 'begun' ? await refunded(parts, payment, begun.channel) : begun
   } finally {
     done()
   }
@@ -64,11 +64,12 @@ async function refund(parts: RefundParts, payment: ChannelPayment, caller: Chann
 
 /** Stores the refund, which the writer of the gas wallet then sends; or finds one that is on its way. */
 async function beginRefund(
-  { channels, wake }: RefundParts,
+  parts: RefundParts,
   payment: ChannelPayment,
   amount_minor: bigint | null,
   caller: ChannelSender,
-): Promise<{ kind: 'begun'; channel: Channel } | PaymentRefusal> {
+): Promise<{ kind: 'begun'; channel: Channel } | ChannelRefund | PaymentRefusal> {
+  const { channels, wake } = parts
   const { store, payments } = channels
   const channel = await currentChannel(channels, payment, { fresh: true })
   if (channel === null) return refusals.channelRefusal('state_unavailable')
@@ -84,7 +85,7 @@ async function beginRefund(
   if (!is_present) return refusals.refundNeedsPresence(challengeFor(channels, payment))
   if (channel.refund_minor > 0n) return { kind: 'begun', channel }
   const left_minor = channel.balance_minor - channel.charged_minor
-  if (left_minor <= 0n) return refusals.channelRefusal('refund_no_balance')
+  if (left_minor <= 0n) return lastRefund(parts, channel)
   const budget = await takeEach(store, refundBudgets(channels, caller.address, channel.payer))
   if (!budget.granted) return refusals.tooManyDeposits()
   const refund_minor = amount_minor === null || amount_minor > left_minor ? left_minor : amount_minor
@@ -99,6 +100,13 @@ async function beginRefund(
   await payments.reach('after_refund_row')
   wake()
   return { kind: 'begun', channel: { ...channel, refund_minor } }
+}
+
+/** The copy of a request that was refunded a moment ago gets the same refund; without one, nothing is left. */
+async function lastRefund(parts: RefundParts, channel: Channel): Promise<ChannelRefund | PaymentRefusal> {
+  const log = await refundLog(parts, channel)
+  if (log === null) return refusals.channelRefusal('refund_no_balance')
+  return { kind: 'refunded', transaction: log.transaction_hash, amount_minor: BigInt(log.data), channel }
 }
 
 /** Waits until the chain counts the refund. */
