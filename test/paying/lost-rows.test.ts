@@ -309,6 +309,26 @@ test('while the chain cannot be read, or does not return the log yet, nothing is
   })
 })
 
+test('payments that are refused without verification, and requests of a status, use up no reads that payers need', async () => {
+  await restarted(async (start, proxy) => {
+    const at = await start()
+    const payer = await at.payer()
+    const reads = () => proxy.asked.filter((method) => method === 'eth_call').length
+    const expired = await Promise.all(Array.from({ length: 60 }, () => signed(at.url, payer, { validBefore: 1n })))
+    const before_expired = reads()
+    for (const payment of expired) await call(at.url, v2(payment), { client: STRANGER })
+    assert.ok(reads() - before_expired < 45, `${reads() - before_expired} reads for one client`)
+    const before_status = reads()
+    const statuses = Array.from(
+      { length: 600 },
+      (_, index) => `${at.url}/v1/payments/${payer.address}/0x${index.toString(16).padStart(64, '0')}`,
+    )
+    await Promise.all(statuses.map(read))
+    assert.ok(reads() - before_status < 250, `${reads() - before_status} reads for status requests`)
+    assert.equal((await call(at.url, v2(await signed(at.url, payer)), { client: PAYER })).status, 200)
+  })
+})
+
 async function cancel(payer: PrivateKeyAccount, nonce: Hex): Promise<void> {
   const { rpc, token, chain_id } = world.chain
   const domain = { name: 'USDC', version: '2', chainId: chain_id, verifyingContract: token }

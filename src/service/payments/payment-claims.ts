@@ -39,7 +39,8 @@ export async function verifyPayment(
   const ready = await parts.settler.ready(authorization.from)
   if (!ready.ok) return refusals.settlementUnavailable(ready.detail, ready.retry_after_s)
   const seen = await parts.onChain(authorization, recoveredSigner(parts, authorization), client)
-  return seen.ok ? { kind: 'verified', seen, settler: ready.settler } : refusals.refusalForCheck(seen)
+  if (seen.ok) return { kind: 'verified', seen, settler: ready.settler }
+  return { ...refusals.refusalForCheck(seen), is_counted: seen.payer_fault }
 }
 
 /** Claims a verified authorization for a purpose, if the payer's balance covers it and its other payments; the store decides. */

@@ -17,6 +17,8 @@ export interface PaymentRefusal {
   network?: string
   /** The chain showed the authorization as unused a moment ago. */
   is_unused?: boolean
+  /** The failure was counted against the client. */
+  is_counted?: boolean
   /** State of a payment channel from which the client signs the next voucher. */
   channel?: ChannelCorrection
   /** Challenge of sign-in-with-x for the extensions of the terms: with its proof the payer gets more. */

@@ -44,7 +44,11 @@ export async function decideRefused<Restored extends { kind: string }>(
   if (refusal.is_unused === true || authorization.to !== payee) return refusal
   const key = paymentKey(authorization)
   const use = UNREAD.has(refusal.problem.code) ? { kind: 'unread' as const } : await parts.uses.find(authorization, client)
-  if (use.kind === 'unused') return refusal
+  if (use.kind === 'unused') {
+    // Otherwise payments that are refused without verification would use up its budget.
+    if (refusal.is_counted !== true && refusal.problem.code !== 'SETTLEMENT_UNAVAILABLE') parts.uses.countFailure(client)
+    return refusal
+  }
   if (use.kind === 'unread') {
     if (refusals.acceptsNewPayment(refusal.problem)) return refusals.useUnread()
     return parts.uses.remembered(key) === null ? refusal : { ...refusal, problem: { ...refusal.problem, charged: 'unknown' } }

@@ -9,7 +9,7 @@ import type { NetworkHash } from '../clients.ts'
 import { limits } from '../limits.ts'
 import { createRecentMap } from '../recent.ts'
 import { type EchoedOffer, readEchoedOffer } from './extensions.ts'
-import type { FailureCount, RoundTrips } from './reserved-balances.ts'
+import { createRoundTrips, type FailureCount, ON_CHAIN_LIMITS, type RoundTrips } from './reserved-balances.ts'
 import { paymentContext } from './resends.ts'
 import { findUse, type FoundUse, usedStates } from './settlement.ts'
 
@@ -30,7 +30,10 @@ export interface UsedAuthorizations {
   find(authorization: Authorization, client: string): Promise<AuthorizationUse>
   /** Counts a failed verification of the client. */
   countFailure(client: string): void
-  /** Says whether the authorization is used, or may be: a claim that this process remembers. Null where it cannot be read now. */
+  /**
+   * Says whether the authorization is used, or may be: a claim that this process remembers. Null where it cannot be read now. It has the budget of
+   * reads without a payment.
+   */
   isUsed(key: PaymentKey): Promise<boolean | null>
   remember(key: PaymentKey, claim: RememberedClaim): void
   remembered(key: PaymentKey): RememberedClaim | null
@@ -60,6 +63,12 @@ export function createUsedAuthorizations(parts: UsedAuthorizationsParts): UsedAu
   const { failures, clock, store, networkHash, signing_address, crypto } = parts
   const claims = createRecentMap<RememberedClaim>(limits.remembered_claims)
   const under_way = new Map<string, Promise<AuthorizationUse>>()
+  // Separate from verification: anyone may ask for the state of any authorization.
+  const unpaid_trips = createRoundTrips(clock, {
+    ...ON_CHAIN_LIMITS,
+    round_trips_burst: limits.unpaid_reads_burst,
+    round_trips_per_second: limits.unpaid_reads_per_second,
+  })
   return {
     async find(authorization, client) {
       if (failures.wait_s(client) > 0) return { kind: 'unread' }
@@ -70,7 +79,8 @@ export function createUsedAuthorizations(parts: UsedAuthorizationsParts): UsedAu
       return asked
     },
     countFailure: (client) => failures.add(client),
-    isUsed: async (key) => (await readUsed(parts, key)) ?? (claims.get(paymentContext(key)) === undefined ? null : true),
+    isUsed: async (key) =>
+      (await readUsed({ ...parts, trips: unpaid_trips }, key)) ?? (claims.get(paymentContext(key)) === undefined ? null : true),
     remember: (key, claim) => claims.set(paymentContext(key), claim),
     remembered: (key) => claims.get(paymentContext(key)) ?? null,
     offers: (values) => values.map((value) => readEchoedOffer(value, signing_address, crypto)).filter((offer) => offer !== null),
