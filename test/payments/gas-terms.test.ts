@@ -1,6 +1,8 @@
 /** A network leaves the terms while the gas of a payment costs more than the call: on real chains, over HTTP. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, mock, test } from 'node:test'
 import type { Running } from '../../src/assembly/start.ts'
 import type { Prices } from '../../src/ports/prices.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
@@ -56,6 +58,14 @@ async function healthOf(url: string) {
   }
 }
 
+/** Deletes a payment as a store that failed over has lost it. */
+function loseRow({ settings }: Live, nonce: string): void {
+  const database = new DatabaseSync(join(settings['ASSAY_DATA_DIR'] ?? '', 'assay.sqlite'), { timeout: 5_000 })
+  database.prepare('delete from payment_answer where payment in (select number from payment where nonce = ?)').run(nonce)
+  database.prepare('delete from payment where nonce = ?').run(nonce)
+  database.close()
+}
+
 async function offered(url: string): Promise<string[]> {
   return (await termsOf(url, buyers.TOOL, buyers.INPUT)).accepts.map(({ network }) => network)
 }
@@ -69,6 +79,8 @@ test(
     const { url } = running
     assert.deepEqual(await offered(url), [HOME])
     const early = await buyers.newBuyer(home, url)
+    const [paid, late] = [await buyers.newBuyer(home, url), await buyers.newBuyer(home, url)]
+    const first = await buyers.insist(url, paid)
     // (46 + 1) gwei of 45,100 or 71,100 gas at 10 USD: 0.02 or 0.03 USDC.
     await baseFee(home, 46)
     await until('the network to leave the terms', async () => (await offered(url)).length === 0)
@@ -92,6 +104,14 @@ test(
     assert.match(metrics, /assay_network_gas_offered\{network="eip155:8453"\} 0/)
     assert.match(metrics, /assay_payment_gas_usdc\{network="eip155:8453"\} 0\.0\d+/)
     await buyers.assertPaidOnce(home, live, url, early, await buyers.insist(url, early))
+    loseRow(live, paid.signed.message.nonce)
+    const steady_ms = performance.now.bind(performance)
+    const clock = mock.method(performance, 'now', () => steady_ms() + 200_000)
+    const unpaid = await buyers.send(url, late)
+    const again = await buyers.send(url, paid)
+    clock.mock.restore()
+    assert.deepEqual([unpaid?.status, unpaid?.body['code']], [503, 'SETTLEMENT_UNAVAILABLE'])
+    assert.deepEqual([again?.status, again?.body['settlement']], [200, first.body['settlement']], JSON.stringify(again?.body))
     await baseFee(home, 0.01)
     await until('the network to return', async () => (await offered(url)).includes(HOME))
     assert.equal((await healthOf(url)).payments.gas[0]?.state, 'below')

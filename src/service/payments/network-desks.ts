@@ -10,7 +10,7 @@ import { limits } from '../limits.ts'
 import type { EuroRates } from './euro-rate.ts'
 import type { GasWatch } from './gas-watch.ts'
 import type { AnyPayment, X402Payment } from './payment-header.ts'
-import { gasTooDear, settlementUnavailable } from './payment-refusals.ts'
+import { gasTooDear, rateMissing } from './payment-refusals.ts'
 import type { AdmittedPayment, BoundRequest, PaymentService } from './payment-parts.ts'
 import type { Settler } from './settlement.ts'
 import { type AcceptableTerms, caip2, type OfferedNetworks, type PaymentTerms } from './terms.ts'
@@ -63,10 +63,10 @@ export function routePayments(desks: readonly [NetworkDesk, ...NetworkDesk[]]): 
     },
     async admit(request, payment, acceptable) {
       const desk = deskOf(desks, payment)
-      const terms = { ...acceptable, ...desk.terms }
       const { rates, service } = desk
       // The service of payment channels checks deposits itself: a voucher moves nothing on chain.
-      if (payment.scheme === 'exact' && !desk.gas.takesPayments()) return withNetwork(desk, gasTooDear(desk.gas.now()))
+      const is_too_dear = payment.scheme === 'exact' && !desk.gas.takesPayments()
+      const terms = { ...acceptable, ...desk.terms, ...(is_too_dear && { unavailable: gasTooDear(desk.gas.now()) }) }
       const is_euro = rates !== undefined && payment.scheme === 'exact'
       const admitted = is_euro ? admitEuro(desk, rates, request, payment, terms) : service.admit(request, payment, terms)
       return withNetwork(desk, await admitted)
@@ -98,11 +98,17 @@ async function admitEuro(
 ): Promise<AdmittedPayment> {
   const { value_minor } = payment.authorization
   const price_minor = rates.priceOf(value_minor, [...terms.amounts])
-  if (price_minor === 'no_rate')
-    return settlementUnavailable('There is no rate of EURC now. Pay in USDC, or send the same payment again later.')
-  const admitted = await service.admit(request, payment, { ...terms, amounts: new Set(price_minor === null ? [] : [value_minor]) })
-  if (admitted.kind !== 'claimed' || price_minor === null || asset === null) return admitted
-  return { kind: 'claimed', claim: { ...admitted.claim, amount_minor: price_minor, token: { asset, amount_minor: value_minor } } }
+  const offered_minor = typeof price_minor === 'bigint' ? price_minor : null
+  const amounts = new Set(offered_minor === null ? [] : [value_minor])
+  const unavailable = price_minor === 'no_rate' ? { unavailable: rateMissing() } : {}
+  const admitted = await service.admit(request, payment, { ...terms, amounts, ...unavailable })
+  if (admitted.kind !== 'claimed' || asset === null) return admitted
+  // The rate of a payment whose row was lost may be over: then the price is that of now.
+  const [now_minor = value_minor] = terms.amounts
+  return {
+    kind: 'claimed',
+    claim: { ...admitted.claim, amount_minor: offered_minor ?? now_minor, token: { asset, amount_minor: value_minor } },
+  }
 }
 
 /** Names the network in a refusal, for the receipt of the failure. */

@@ -19,6 +19,8 @@ export interface PaymentRefusal {
   is_unused?: boolean
   /** The failure was counted against the client. */
   is_counted?: boolean
+  /** It proposes another payment, which is right only where this one is known as unused. */
+  names_other?: boolean
   /** State of a payment channel from which the client signs the next voucher. */
   channel?: ChannelCorrection
   /** Challenge of sign-in-with-x for the extensions of the terms: with its proof the payer gets more. */
@@ -174,7 +176,13 @@ export function settlementUnavailable(detail: string, retry_after_s: number = li
 /** Refusal of a payment on a network that left the terms because of its gas, for the reason in `detail`. */
 export function gasTooDear({ detail }: { detail: string }): PaymentRefusal {
   const advice = 'Nothing was charged. Pay on another network of the terms, or send the same payment again later.'
-  return settlementUnavailable(`${detail} ${advice}`, GAS_RETRY_S)
+  return { ...settlementUnavailable(`${detail} ${advice}`, GAS_RETRY_S), names_other: true }
+}
+
+/** Refusal of a payment in EURC while there is no rate. */
+export function rateMissing(): PaymentRefusal {
+  const detail = 'There is no rate of EURC now. Pay in USDC, or send the same payment again later.'
+  return { ...settlementUnavailable(detail), names_other: true }
 }
 
 /** Seconds after which gas can be cheap enough again. */

@@ -178,7 +178,7 @@ async function admit(
 ): Promise<AdmittedPayment> {
   const { authorization } = payment
   const match = matchTerms(payment, acceptable)
-  const refusal = match.ok ? windowFault(parts, authorization) : refusals.refusalForCheck(match)
+  const refusal = acceptable.unavailable ?? (match.ok ? windowFault(parts, authorization) : refusals.refusalForCheck(match))
   const verified = refusal ?? (await verifyPayment(parts, authorization, request))
   if (verified.kind === 'verified') return claimCall(parts, request, payment, verified)
   const call = {

@@ -46,11 +46,12 @@ export async function decideRefused<Restored extends { kind: string }>(
   const use = UNREAD.has(refusal.problem.code) ? { kind: 'unread' as const } : await parts.uses.find(authorization, client)
   if (use.kind === 'unused') {
     // Otherwise payments that are refused without verification would use up its budget.
-    if (refusal.is_counted !== true && refusal.problem.code !== 'SETTLEMENT_UNAVAILABLE') parts.uses.countFailure(client)
+    const is_own_fault = refusal.problem.code !== 'SETTLEMENT_UNAVAILABLE' || refusal.names_other === true
+    if (refusal.is_counted !== true && is_own_fault) parts.uses.countFailure(client)
     return refusal
   }
   if (use.kind === 'unread') {
-    if (refusals.acceptsNewPayment(refusal.problem)) return refusals.useUnread()
+    if (refusals.acceptsNewPayment(refusal.problem) || refusal.names_other === true) return refusals.useUnread()
     return parts.uses.remembered(key) === null ? refusal : { ...refusal, problem: { ...refusal.problem, charged: 'unknown' } }
   }
   const end = await decideUsed(parts, refused, refusal, use)

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts'
 import type { Extensions } from './extensions.ts'
 import type { Authorization } from '../../pure/payments/eip3009.ts'
 import type { ChannelState } from '../../pure/payments/channels.ts'
-import type { ChannelCorrection } from './payment-refusals.ts'
+import type { ChannelCorrection, PaymentRefusal } from './payment-refusals.ts'
 import type { SignInChallenge } from './resends.ts'
 import { paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
 
@@ -293,6 +293,8 @@ export function toBase64(text: string): string {
 export interface AcceptableTerms extends PaymentTerms {
   /** Prices that are accepted now. */
   amounts: ReadonlySet<bigint>
+  /** Refusal of every payment that was not settled before, while the network or the token takes none. */
+  unavailable?: PaymentRefusal
 }
 
 type MismatchCode =
