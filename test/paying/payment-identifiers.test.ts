@@ -239,3 +239,18 @@ test('a deposit under an id that is taken never moves, and one that is sent agai
   assert.deepEqual([other.status, other.body['code'], other.body['charged']], [409, 'PAYMENT_ALREADY_USED', false])
   assert.equal(await held(world.chain.rpc_url, world.chain.token, first.payer.address), before_minor - 50_000n)
 })
+
+test('deposits of two channels under one id at once: one moves, and the other is refused for its id', async () => {
+  const [payer, id] = [await world.payer(), newId()]
+  const before_minor = await held(world.chain.rpc_url, world.chain.token, payer.address)
+  const salts = [`0x${'0a'.repeat(32)}`, `0x${'0b'.repeat(32)}`, `0x${'0c'.repeat(32)}`] as const
+  const channels = await Promise.all(salts.map((salt) => channelFor(world.url, TOOL, INPUT, payer, salt)))
+  const deposits = await Promise.all(channels.map((channel) => channel.deposit(50_000n, PRICE_MINOR)))
+  const answers = await Promise.all(deposits.map((deposit) => voucherCall(deposit, id)))
+  assert.deepEqual(
+    answers.map(({ body }) => body['code'] ?? 'answered').toSorted(),
+    ['PAYMENT_ALREADY_USED', 'PAYMENT_ALREADY_USED', 'answered'],
+    JSON.stringify(answers.map(({ body }) => body)),
+  )
+  assert.equal(await held(world.chain.rpc_url, world.chain.token, payer.address), before_minor - 50_000n)
+})

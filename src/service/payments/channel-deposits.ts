@@ -21,6 +21,7 @@ import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
 import { settlingRow } from './payment-claims.ts'
 import type { BoundRequest, PaymentResult } from './payment-parts.ts'
+import { identifierTaken } from './payment-service.ts'
 import { mayClaimAgain, pendingPayment, resultOf } from './payment-results.ts'
 import { claimWithinBalance } from './reserved-balances.ts'
 import { paymentContext, resendHashes, tokenHash } from './resends.ts'
@@ -224,6 +225,9 @@ async function claimDeposit(
   const claimed = await claimWithinBalance(payments, asked)
   if (claimed.kind !== 'claimed') {
     await budget.give_back()
+    if (claimed.kind === 'identifier_taken') {
+      return identifierTaken(payments, claimed.payment, { purpose: 'call', subject: request.tool, input_hash: request.input_hash })
+    }
     return claimed.kind === 'exists' ? claimed.payment : refusals.channelRefusal('insufficient_balance')
   }
   await store.channels.note_deposit(channel.channel_id, { nonce: key.nonce, network_hash: asked.network_hash })
