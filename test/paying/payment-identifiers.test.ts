@@ -248,8 +248,8 @@ test('deposits of two channels under one id at once: one moves, and the other is
   const deposits = await Promise.all(channels.map((channel) => channel.deposit(50_000n, PRICE_MINOR)))
   const answers = await Promise.all(deposits.map((deposit) => voucherCall(deposit, id)))
   assert.deepEqual(
-    answers.map(({ body }) => body['code'] ?? 'answered').toSorted(),
-    ['PAYMENT_ALREADY_USED', 'PAYMENT_ALREADY_USED', 'answered'],
+    ['answered', 'PAYMENT_ALREADY_USED'].map((code) => answers.filter(({ body }) => (body['code'] ?? 'answered') === code).length),
+    [1, 2],
     JSON.stringify(answers.map(({ body }) => body)),
   )
   assert.equal(await held(world.chain.rpc_url, world.chain.token, payer.address), before_minor - 50_000n)
