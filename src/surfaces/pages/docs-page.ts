@@ -374,7 +374,7 @@ function problemsChapter({ responses }: Operation): Chapter {
         status,
         codes.length === 0
           ? text(response['description'])
-          : html`${codes.map((name) => html`<a href="/problems/${name}"><code>${name}</code></a> `)}`,
+          : html`<span class="codes">${codes.map((name) => html`<a href="/problems/${name}"><code>${name}</code></a> `)}</span>`,
       ]
     })
   const body = rows.length === 0 ? items('No problems specific to this operation.') : table('By status', ['status', 'codes'], rows)
