@@ -90,6 +90,39 @@ test('log queries are bounded in blocks', async () => {
   assert.ok(Array.isArray(logs['result']))
   const far = `0x${(SANDBOX_RPC_RULES.log_blocks + 1n).toString(16)}`
   assert.match(String((await errorOf('eth_getLogs', [{ fromBlock: '0x0', toBlock: far }]))['message']), /at most 10000 blocks apart/)
+  // The node reads "0X0" and a padded zero as block 0, so a range must not hide behind such a spelling.
+  for (const fromBlock of ['0X0', `0x${'0'.repeat(20)}`, '0x', 0, {}])
+    assert.match(
+      String((await errorOf('eth_getLogs', [{ fromBlock, toBlock: 'latest' }]))['message']),
+      /must be quantities/,
+      JSON.stringify(fromBlock),
+    )
+  assert.match(
+    String((await errorOf('eth_getLogs', [{ blockHash: null, fromBlock: '0x0', toBlock: far }]))['message']),
+    /at most 10000 blocks apart/,
+  )
+})
+
+test('simulations reach the node a few at a time, and one client cannot use all places', async () => {
+  const { at_node, batch, client_in_flight, in_flight } = SANDBOX_RPC_RULES
+  let [working, most] = [0, 0]
+  const relay = async (calls: readonly unknown[]) => {
+    working += calls.length
+    most = Math.max(most, working)
+    await new Promise((resolve) => void setTimeout(resolve, 2))
+    working -= calls.length
+    return calls.map(() => ({ result: '0x' }))
+  }
+  const rpc = createPublicRpc({ node: { relay }, clock: { steady_ms: () => 0 }, onFault: (error) => assert.fail(String(error)) })
+  const calls = Array.from({ length: batch }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_call', params: [{ data: '0x5b600056' }] }))
+  const flooded = (client: string, count: number) => Array.from({ length: count }, () => rpc.answer(calls, client))
+  const [flood, other] = [flooded('203.0.113.1', client_in_flight), flooded('198.51.100.1', 1)]
+  const refused = await rpc.answer(calls, '203.0.113.1')
+  assert.deepEqual([refused.ok, !refused.ok && refused.problem.code], [false, 'OVERLOADED'])
+  assert.ok(client_in_flight < in_flight)
+  for (const end of await Promise.all([...flood, ...other]))
+    assert.deepEqual([end.ok, end.ok && (end.body as unknown[]).length], [true, batch])
+  assert.equal(most, at_node)
 })
 
 test('what is not JSON-RPC is refused with the reason', async () => {

@@ -1,7 +1,7 @@
 import type { SteadyClock } from '../../ports/clock.ts'
 import type { NodeAnswer, NodeCall, SandboxNode } from '../../ports/sandbox.ts'
 import { isObject } from '../../pure/is-object.ts'
-import { createRateGuard, widerNetwork } from '../clients.ts'
+import { createRateGuard, quotaClient, widerNetwork } from '../clients.ts'
 import { SANDBOX_RPC_RULES } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 
@@ -44,14 +44,23 @@ const simulation: Rule = (params) => {
   return [{ ...call, gas: `0x${bounded.toString(16)}` }, ...rest]
 }
 
-/** Log query over a bounded range of blocks; tags other than `earliest` are read as the head. */
+/** Log query over one block or a bounded range of blocks. */
 const logQuery: Rule = (params, head) => {
   const [filter, ...rest] = params
   if (!isObject(filter) || rest.length > 0) return { fault: 'it takes one filter object' }
-  if (filter['blockHash'] !== undefined) return [filter]
-  const placeOf = (block: unknown) => (block === 'earliest' ? 0n : (quantityOf(block) ?? head))
-  const blocks = placeOf(filter['toBlock']) - placeOf(filter['fromBlock'])
+  if (typeof filter['blockHash'] === 'string') return [filter]
+  const [from, to] = [heightOf(filter['fromBlock'], head), heightOf(filter['toBlock'], head)]
+  if (from === null || to === null) return { fault: 'fromBlock and toBlock must be quantities such as "0x10", or tags such as "latest"' }
+  const blocks = to - from
   return blocks > log_blocks ? { fault: `fromBlock and toBlock may be at most ${log_blocks} blocks apart; found ${blocks}` } : [filter]
+}
+
+const HEAD_TAGS: ReadonlySet<unknown> = new Set([undefined, null, 'latest', 'pending', 'safe', 'finalized'])
+
+/** Height of a block; tags other than `earliest` are read as the head. Null for other spellings, which the node may read as any number. */
+function heightOf(block: unknown, head: bigint): bigint | null {
+  if (block === 'earliest') return 0n
+  return HEAD_TAGS.has(block) ? head : quantityOf(block)
 }
 
 function quantityOf(value: unknown): bigint | null {
@@ -104,14 +113,24 @@ type ReadCall = { id: Id; call: NodeCall } | { id: Id; error: RpcError }
 export function createPublicRpc({ node, clock, onFault }: PublicRpcParts): PublicRpc {
   const clients = createRateGuard(clock, SANDBOX_RPC_RULES.client_per_minute)
   const networks = createRateGuard(clock, SANDBOX_RPC_RULES.network_per_minute)
-  let in_flight = 0
+  const relay = relayInTurns(node)
+  const in_flight = new Map<string, number>()
+  let all_in_flight = 0
   const admitted = (caller: string, count: number): Problem | null => {
     for (let call = 0; call < count; call++) {
       const [client, network] = [clients(caller), networks(widerNetwork(caller))]
       for (const end of [client, network]) if (!end.ok) return tooMany(end.retry_after_s)
     }
-    if (in_flight < SANDBOX_RPC_RULES.in_flight) return null
+    const own = in_flight.get(quotaClient(caller)) ?? 0
+    if (all_in_flight < SANDBOX_RPC_RULES.in_flight && own < SANDBOX_RPC_RULES.client_in_flight) return null
     return problem('OVERLOADED', 'Too many requests wait for the node of this sandbox.', { retry_after_s: SANDBOX_RPC_RULES.retry_s })
+  }
+  const count = (caller: string, change: 1 | -1) => {
+    all_in_flight += change
+    const client = quotaClient(caller)
+    const own = (in_flight.get(client) ?? 0) + change
+    if (own === 0) in_flight.delete(client)
+    else in_flight.set(client, own)
   }
   return {
     async answer(body, caller) {
@@ -120,21 +139,42 @@ export function createPublicRpc({ node, clock, onFault }: PublicRpcParts): Publi
         return { ok: true, body: failed(null, batchFault(batch.length)) }
       const refused = admitted(caller, batch?.length ?? 1)
       if (refused !== null) return { ok: false, problem: refused }
-      in_flight++
+      count(caller, 1)
       try {
         const given = batch ?? [body]
-        const head = given.some(isLogQuery) ? await headOf(node) : 0n
+        const head = given.some(isLogQuery) ? await headOf(relay) : 0n
         const calls = given.map((one) => readCall(one, head))
-        const answers = await answersOf(node, calls)
+        const answers = await answersOf(relay, calls)
         return { ok: true, body: batch === null ? answers[0] : answers }
       } catch (error) {
         onFault(error)
         const detail = 'The chain of this sandbox does not answer. Try again in a moment.'
         return { ok: false, problem: problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: SANDBOX_RPC_RULES.retry_s }) }
       } finally {
-        in_flight--
+        count(caller, -1)
       }
     },
+  }
+}
+
+type Relay = SandboxNode['relay']
+
+/**
+ * Sends calls to the node a few at a time, requests in turns: a simulated call may keep the node busy for some 30 ms, and payments wait for the
+ * same node.
+ */
+function relayInTurns(node: PublicRpcParts['node']): Relay {
+  let last: Promise<unknown> = Promise.resolve()
+  const relayNext: Relay = (calls) => {
+    const done = last.then(() => node.relay(calls))
+    last = done.catch(() => undefined)
+    return done
+  }
+  return async (calls) => {
+    const answers: NodeAnswer[] = []
+    for (let at = 0; at < calls.length; at += SANDBOX_RPC_RULES.at_node)
+      answers.push(...(await relayNext(calls.slice(at, at + SANDBOX_RPC_RULES.at_node))))
+    return answers
   }
 }
 
@@ -153,8 +193,8 @@ function isLogQuery(value: unknown): boolean {
   return isObject(value) && value['method'] === 'eth_getLogs'
 }
 
-async function headOf(node: PublicRpcParts['node']): Promise<bigint> {
-  const [answer] = await node.relay([{ method: 'eth_blockNumber', params: [] }])
+async function headOf(relay: Relay): Promise<bigint> {
+  const [answer] = await relay([{ method: 'eth_blockNumber', params: [] }])
   const head = answer !== undefined && 'result' in answer ? quantityOf(answer.result) : null
   if (head === null) throw new Error('The node does not name its newest block.')
   return head
@@ -183,9 +223,9 @@ function idOf(value: unknown): Id {
   return typeof value === 'string' || typeof value === 'number' ? value : null
 }
 
-async function answersOf(node: PublicRpcParts['node'], calls: readonly ReadCall[]): Promise<object[]> {
+async function answersOf(relay: Relay, calls: readonly ReadCall[]): Promise<object[]> {
   const sent = calls.flatMap((one) => ('call' in one ? [one.call] : []))
-  const answers = sent.length === 0 ? [] : await node.relay(sent)
+  const answers = sent.length === 0 ? [] : await relay(sent)
   let next = 0
   return calls.map((one) => {
     if ('error' in one) return failed(one.id, one.error)

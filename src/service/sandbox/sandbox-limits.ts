@@ -25,8 +25,11 @@ export const SANDBOX_RPC_RULES = {
   /** Maximum number of calls per minute: of one client, and of its network (/24, /48). */
   client_per_minute: 1_200,
   network_per_minute: 3_000,
-  /** Maximum number of requests that wait for the node at the same time. */
-  in_flight: 16,
+  /** Maximum number of requests in flight: of one client, and of all. */
+  client_in_flight: 8,
+  in_flight: 32,
+  /** Number of calls that the node works on at the same time. */
+  at_node: 4,
   /** Timeout in ms of one request to the node, and maximum size of its answer in bytes. */
   attempt_ms: 5_000,
   answer_bytes: 4 * 1_048_576,
