@@ -8,6 +8,7 @@ import { readSecret } from '../adapters/secret/file.ts'
 import { httpWitness } from '../adapters/witness/http.ts'
 import { readVerifierKey, verifierKey, verifierKeyText, type VerifierKey } from '../pure/log/checkpoint.ts'
 import { isPostgres, type Settings } from '../service/config.ts'
+import type { LogMemory } from '../ports/log-memory.ts'
 import type { LogHead } from '../ports/receipts-log.ts'
 import type { Store } from '../ports/store.ts'
 import { lastStop, type LogFault, type LogHistory, originOfEpoch, readHistory } from '../service/log/log-history.ts'
@@ -34,7 +35,7 @@ export async function openReceiptsLog({ settings, store, clock, log }: Deploymen
   return createReceiptsLog({
     store: store.log,
     notes: store,
-    memory: logMemory(memoryFolder(settings)),
+    memory: memoryOf(settings),
     clock,
     log,
     signer,
@@ -55,9 +56,14 @@ function otherKey(): StartError {
   return new StartError('The store holds a receipts log of another key; restore the file of ASSAY_LOG_KEY_FILE that it was begun with.')
 }
 
-/** Heads of the log that this machine published. */
-function memoryFolder({ ASSAY_DATA_DIR }: Settings): string {
-  return join(ASSAY_DATA_DIR, 'log-heads')
+/** Heads of the log that this machine published. Throws a StartError where they cannot be read: without them a loss would pass unseen. */
+function memoryOf({ ASSAY_DATA_DIR }: Settings): LogMemory {
+  const memory = logMemory(join(ASSAY_DATA_DIR, 'log-heads'))
+  const highest = async (key_id: string) =>
+    memory.highest(key_id).catch((error: unknown) => {
+      throw new StartError(`The published head of the log cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    })
+  return { ...memory, highest }
 }
 
 /** State of the log as its operator sees it. */
@@ -81,7 +87,7 @@ export async function inspectLog(settings: Settings, store: Pick<Store, 'recall'
   const keyOf = (epoch: number) => verifierKey('log', originOfEpoch(origin, epoch), public_key)
   if (verifierKeyText(keyOf(1)) !== text) throw otherKey()
   const history = await readHistory(store)
-  const [stored, own] = [await store.log.head(), await firmHead(history, logMemory(memoryFolder(settings)), keyOf)]
+  const [stored, own] = [await store.log.head(), await firmHead(history, memoryOf(settings), keyOf)]
   const stop = lastStop(history)?.stop ?? null
   const is_own = stop === null || (own.head !== null && (own.epoch > stop.epoch || own.head.size > stop.published.size))
   const found = { history, head: stored, epoch: is_own ? own.epoch : stop.epoch, keyOf }

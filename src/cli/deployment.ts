@@ -149,6 +149,7 @@ export async function withLedger<Value>(settings: Settings, work: (desk: LedgerD
     await refuseStranger(store, identity)
     return await work({ store, identity })
   } catch (error) {
+    if (error instanceof StartError) throw new CliError('config', error.message)
     if (!isOutage(error)) throw error
     throw new CliError('unavailable', reasonOf(error))
   } finally {

@@ -1,6 +1,6 @@
 /** A service whose store is replaced by an older copy: calls go on, the log stops, the operator is told, and only he resumes it. */
 import assert from 'node:assert/strict'
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -105,7 +105,7 @@ test('a restored backup that lost published entries', async (t) => {
   assert.equal(resumed.code, 0, resumed.stderr)
 
   // The next log has another name, contains what is left, and takes what waited and what is submitted again.
-  await until('the next log is signed', async () => (await checkpoint()).origin === `${old_key.name}/2`)
+  await until('the next log is signed', async () => (await text('/log/checkpoint')).body.startsWith(`${old_key.name}/2\n`))
   const key = readVerifierKey((await text('/log/key')).body.trim()) ?? assert.fail('no key')
   assert.equal(key.name, 'assay.example/log/2')
   for (const { hex, entry } of [kept, waiting]) {
@@ -180,4 +180,19 @@ test('without its memory a log is stopped by a witness that has signed more than
   const state = async () => ((await (await fetch(`${third.url}/health`)).json()) as { log: { state: string; reason?: string } }).log
   await until('the log is stopped', async () => (await state()).state === 'stopped')
   assert.equal((await state()).reason, 'witness')
+})
+
+test('a published head that cannot be read is one sentence at the start and of the commands', async (t) => {
+  await begin()
+  t.after(() => app.stop())
+  await inLog((await called()).hex)
+  await app.stop()
+  const heads = join(folder, 'log-heads')
+  for (const name of await readdir(heads)) await writeFile(join(heads, name), 'garbage')
+  for (const args of [['log', 'resume'], ['serve']]) {
+    const { code, stderr } = await run(args)
+    assert.equal(code, 78, args.join(' '))
+    assert.match(stderr, /^assay: The published head of the log cannot be read: .*log-heads.*\n$/m)
+    assert.doesNotMatch(stderr, /internal error/)
+  }
 })
