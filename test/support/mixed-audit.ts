@@ -4,7 +4,7 @@ import { createPublicClient, http, parseAbiItem, type Hex } from 'viem'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { proveLedger } from '../../src/service/payments/prove-ledger.ts'
-import { CHANNEL_ABI, channelEntry, SETTLEMENT } from './channels.ts'
+import { CHANNEL_ABI, channelEntry, PayingChannel, SETTLEMENT } from './channels.ts'
 import type { InvoiceShown } from './invoicing.ts'
 import type { ChannelBook } from './mixed-actors.ts'
 import type { MixedDeployment } from './mixed-deployment.ts'
@@ -55,14 +55,17 @@ async function assertChannel(
   { asking }: MixedLoad,
   { channel, client, charged_minor, last }: ChannelBook,
 ): Promise<void> {
-  const header = await channel.voucher(BigInt(channel.entry.amount))
+  if (last === null) return
+  const path = '/v1/tools/iban-check/call'
+  const terms = await asking.until({ path, body: { input: { iban: 'none' } }, client }, [402])
+  const now = new PayingChannel(channel.payer, channelEntry(terms.headers.get('payment-required')))
+  const header = await now.voucher(BigInt(now.entry.amount))
   // A voucher that was used before, with another input: refused with the state of the channel.
-  const request = { path: '/v1/tools/iban-check/call', body: { input: { iban: 'none' } }, headers: { 'payment-signature': header }, client }
+  const request = { path, body: { input: { iban: 'none' } }, headers: { 'payment-signature': header }, client }
   const refused = await asking.until(request, [402])
   const { channelState } = channelEntry(refused.headers.get('payment-required')).extra
   assert.equal(channelState?.['chargedCumulativeAmount'], String(charged_minor), 'charged by the channel')
   assert.ok((await claimed(anvil, channel.id)) <= charged_minor, 'claimed on the chain')
-  if (last === null) return
   const again = await asking.pay(last.request, { payer: channel.payer.address, nonce: last.nonce }, 'voucher')
   assert.deepEqual(again.body, last.answer.body)
 }
