@@ -203,8 +203,8 @@ export interface PaymentStore {
   find_by_identifier(payer: string, identifier_hash: string): Promise<Payment | null>
   /** Takes the payment-identifier id from a payment. False when its state or its claim is no longer this one. */
   free_identifier(payment: Pick<Payment, 'payer' | 'nonce' | 'state' | 'fence'>): Promise<boolean>
-  /** Sum of payments claimed for an invoice that are in flight, or have arrived and are not attributed to it. */
-  under_way(invoice_id: string): Promise<bigint>
+  /** Sum of payments claimed for an invoice, other than `except`, that are in flight, or have arrived and are not attributed to it. */
+  under_way(invoice_id: string, except?: PaymentKey): Promise<bigint>
   /** Nonces of payments that may still reduce the payer's last known balance of the asset; at most `limit`. */
   nonces_in_flight(payer: string, asset: string | null, limit: number): Promise<string[]>
   /** Null when nothing was prepared, or the answer has been purged. */

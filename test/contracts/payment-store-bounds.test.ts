@@ -93,6 +93,7 @@ for (const start of STORE_DRIVERS) {
       const first = await paymentIn(store, 'claimed', paying(subject, 10_000n))
       assert.equal((await store.payments.claim(request(paying(subject, 1n)))).kind, 'over_due')
       assert.equal((await store.payments.claim({ ...first, token_hash: word() })).kind, 'exists')
+      assert.deepEqual([await store.payments.under_way(subject), await store.payments.under_way(subject, first)], [10_000n, 0n])
       assert.equal(await store.payments.release(keyOf(first), 1, 'tool_failed', NOW_MS), true)
       assert.equal(await store.payments.under_way(subject), 0n)
 

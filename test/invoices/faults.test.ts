@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { runs } from '../support/counts.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
-import { heartbeat, liveDeployment } from '../support/faults-live.ts'
+import { chainAhead, heartbeat, liveDeployment } from '../support/faults-live.ts'
 import { killLeft, startFaulty } from '../support/faults-process.ts'
 import { issue, looked, mine, newMerchant, send, sendAsStranger, signFor, type InvoiceShown } from '../support/invoicing.ts'
 import { fundedPayer, held } from '../support/paying.ts'
@@ -20,6 +20,8 @@ after(async () => {
 })
 
 const TEN = 10_000_000n
+/** Longer than a claim is held. */
+const AHEAD_MS = 61_000
 
 test('a payment that the chain takes back leaves the invoice as it was; it settles when it comes again', async (t) => {
   const world = await startLiveWorld({ anvil })
@@ -72,3 +74,35 @@ for (const die_at of POINTS.slice(0, runs(1, POINTS.length))) {
     await second.stop()
   })
 }
+
+test(
+  'killed after the claim: the payer is neither refused for its own claim nor charged twice once the claim has expired',
+  { timeout: 90_000 },
+  async (t) => {
+    const own = await startAnvil()
+    await chainAhead(own, AHEAD_MS)
+    const stopHeart = heartbeat(own)
+    const live = await liveDeployment(own)
+    t.after(async () => {
+      killLeft()
+      await stopHeart()
+      await Promise.all([own.stop(), live.remove()])
+    })
+    const { rpc_url, chain_id, token, rpc } = own
+    const payer = await fundedPayer(rpc_url, token, TEN)
+    const first = await startFaulty(live.settings, { die_at: 'after_claim' })
+    const made = await send(`${first.url}/api/invoice/create`, { amountUsdc: 10, merchant: newMerchant().address })
+    const invoice = made.body as InvoiceShown
+    const validBefore = BigInt(Math.floor(Date.now() / 1_000) + 900)
+    const { body } = await signFor({ rpc_url, chain_id, token, rpc, pay_to: live.pay_to }, payer, invoice, { validBefore })
+    await assert.rejects(send(`${first.url}/api/invoice/${invoice.invoice_id}/pay`, body))
+    assert.equal((await first.ended).signal, 'SIGKILL')
+    const second = await startFaulty(live.settings, { ahead_ms: AHEAD_MS })
+    const url = `${second.url}/api/invoice/${invoice.invoice_id}`
+    const paid = await send(`${url}/pay`, body)
+    assert.equal(paid.status, 200, paid.text)
+    assert.deepEqual((await send(`${url}/pay`, body)).body, paid.body)
+    assert.equal(await held(rpc_url, token, invoice.merchant), TEN)
+    await second.stop()
+  },
+)

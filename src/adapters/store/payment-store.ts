@@ -95,6 +95,8 @@ function* isWithinDue({ subject: invoice_id, payer, nonce, value_minor }: ClaimR
   return invoice.voided_ms === null && invoice.bank_paid_ms === null && attributed + under_way + value_minor <= invoice.amount_minor
 }
 
+const NO_PAYMENT: PaymentKey = { payer: '', nonce: '' }
+
 /** An authorization is signed for one token on one network; one with the same nonce for another is another payment. */
 function isSameBinding(first: Binding & Pick<Payment, 'asset'>, other: Binding & Pick<Payment, 'asset'>): boolean {
   return (
@@ -187,8 +189,8 @@ export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
     return this.database.execute(sql.FREE_IDENTIFIER, { payer, nonce, state, fence })
   }
 
-  async under_way(invoice_id: string): Promise<bigint> {
-    return sql.totalOf(await this.database.readFirst(sql.READ_UNDER_WAY, { invoice_id, payer: '', nonce: '' }))
+  async under_way(invoice_id: string, { payer, nonce } = NO_PAYMENT): Promise<bigint> {
+    return sql.totalOf(await this.database.readFirst(sql.READ_UNDER_WAY, { invoice_id, payer, nonce }))
   }
 
   async nonces_in_flight(payer: string, asset: string | null, limit: number): Promise<string[]> {

@@ -103,7 +103,9 @@ async function verifyForInvoice(
 ): Promise<VerifiedPayment | PaymentRefusal> {
   const { payments } = parts
   const { authorization } = payment
-  const fault = paymentFault(parts, view, payment, await payableNow(parts, view)) ?? (await otherInvoiceFault(parts, view, authorization))
+  const fault =
+    paymentFault(parts, view, payment, await payableNow(parts, view, authorization)) ??
+    (await otherInvoiceFault(parts, view, authorization))
   if (fault !== null) return refusedPayment(fault)
   const expired = windowFault(payments, authorization)
   if (expired !== null) return expired
@@ -152,8 +154,9 @@ function purposeOf({ invoice }: InvoiceView): PaymentPurpose {
   return { purpose: 'invoice', subject: invoice.invoice_id, input_hash: null, countMismatch: () => Promise.resolve(true) }
 }
 
-async function payableNow({ store }: RelayParts, { invoice, standing }: InvoiceView): Promise<bigint> {
-  const pending = await store.payments.under_way(invoice.invoice_id)
+/** `own`: a payment that its payer sends again does not stand in its own way; a process that died may have left its claim. */
+async function payableNow({ store }: RelayParts, { invoice, standing }: InvoiceView, own?: SignedAuthorization): Promise<bigint> {
+  const pending = await store.payments.under_way(invoice.invoice_id, own && { payer: own.from, nonce: own.nonce })
   return standing.due_minor > pending ? standing.due_minor - pending : 0n
 }
 
