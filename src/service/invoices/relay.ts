@@ -67,7 +67,7 @@ export function createInvoiceRelay(given: RelayParts): InvoiceRelay {
 
 /**
  * A copy of the same request may be claimed, by this process or another, after this one has looked for it; the amount then looks pending or
- * paid. So a refusal is given only while there still is no row.
+ * paid. So a refusal is given only if the store has no row then.
  */
 async function payOrReplay(parts: RelayDesk, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult> {
   const end = await pay(parts, view, payment, sender)
@@ -154,7 +154,7 @@ function purposeOf({ invoice }: InvoiceView): PaymentPurpose {
   return { purpose: 'invoice', subject: invoice.invoice_id, input_hash: null, countMismatch: () => Promise.resolve(true) }
 }
 
-/** `own`: a payment that its payer sends again does not stand in its own way; a process that died may have left its claim. */
+/** `own`: a payment that is sent again is not counted as pending, since a process that died may have left its claim. */
 async function payableNow({ store }: RelayParts, { invoice, standing }: InvoiceView, own?: SignedAuthorization): Promise<bigint> {
   const pending = await store.payments.under_way(invoice.invoice_id, own && { payer: own.from, nonce: own.nonce })
   return standing.due_minor > pending ? standing.due_minor - pending : 0n
