@@ -124,7 +124,7 @@ async function payingFor(app: CreditApp, change: (required: Required) => void): 
   return body
 }
 
-test('a payment for another network, token, payee or price is refused before anybody is asked', async () => {
+test('a payment for another network, token, payee or price is refused', async () => {
   const changes: Record<string, (required: Required) => void> = {
     'another network': ({ accepts: [terms] }) => void Object.assign(terms, { network: 'eip155:8453' }),
     'a network that is none': ({ accepts: [terms] }) => void Object.assign(terms, { network: 'eip155:1' }),
@@ -135,7 +135,9 @@ test('a payment for another network, token, payee or price is refused before any
   }
   for (const [name, change] of Object.entries(changes)) {
     const body = await payingFor(one, change)
-    assert.deepEqual([body['status'], body['charged']], [402, false], `${name} ${String(body['code'])}`)
+    // Prices move, so the chain is asked whether it was paid before; these deployments cannot read theirs.
+    const refused = name === 'a smaller price' ? [503, 'unknown'] : [402, false]
+    assert.deepEqual([body['status'], body['charged']], refused, `${name} ${String(body['code'])}`)
     assert.equal(body['result'], undefined, name)
   }
 })

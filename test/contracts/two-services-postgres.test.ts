@@ -13,6 +13,7 @@ import { runs } from '../support/counts.ts'
 import { mcpRequest, postMcp } from '../support/mcp.ts'
 import { query, startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { startService, type Service } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const IBAN = { iban: 'GB82WEST12345698765432' }
 const FREE_DAILY = 3
@@ -150,7 +151,7 @@ test('PostgreSQL goes: calls are refused with a problem, nothing dies; it return
   }
   await postgres.power('start')
   for (const [index, service] of services.entries()) {
-    assert.equal((await fetch(`${service.url}/health`)).status, 200)
+    await until('the service reaches its store again', async () => (await fetch(`${service.url}/health`)).status === 200)
     const { status, body } = await callAs(address, service)
     assert.equal(status, 200)
     assert.equal((body['allowance'] as { remaining: number }).remaining, FREE_DAILY - 2 - index)
@@ -163,7 +164,8 @@ test('PostgreSQL goes: calls are refused with a problem, nothing dies; it return
 async function assertDown(service: Service, address: string): Promise<void> {
   const health = await fetch(`${service.url}/health`)
   assert.equal(health.status, 503)
-  assert.deepEqual(((await health.json()) as { store: unknown }).store, { kind: 'postgres', ok: false })
+  const { store } = (await health.json()) as { store: { kind: string; ok: boolean } }
+  assert.deepEqual([store.kind, store.ok], ['postgres', false])
   const large = { text: 'word '.repeat(limits.unpaid_body_bytes / 4) }
   const refusals = [await callAs(address, service), await restCall(service.url, 'context-distill', large)]
   for (const { status, headers, body } of refusals) {

@@ -76,7 +76,7 @@ export function components(tools: readonly Tool[], derived: SchemaList, deployme
       chain: chainSchema(),
       allowance: allowanceSchema(),
       problem: problemSchema(),
-      'payment-required': paymentRequiredSchema(deployment.takes_payments),
+      'payment-required': paymentRequiredSchema(deployment),
       settlement: settlementSchema(),
     },
     responses: Object.fromEntries(statuses.map((status) => [`problem-${status}`, problemResponse(status)])),

@@ -105,7 +105,7 @@ function problemErrorSchema(): JsonSchema {
  * The body of a 402: the problem, with the state of the allowance where a tool was called, and, where payments are taken, the terms of x402
  * version 1.
  */
-export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
+export function paymentRequiredSchema({ takes_payments, mode }: { takes_payments: boolean; mode: 'sandbox' | 'live' }): JsonSchema {
   const { properties, required } = problemSchema() as { properties: Record<string, JsonSchema>; required: string[] }
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => PROBLEMS[code].status === 402)
   const terms = takes_payments ? termsSchema() : {}
@@ -128,7 +128,7 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
       ? 'Pay on these terms, or on those of version 2 in the header PAYMENT-REQUIRED: both ask for the same.'
       : 'The free calls of the day are used up. No terms are offered, since this deployment takes no payments.',
     properties: { ...properties, ...fixed, allowance: allowanceSchema(), ...more, ...terms },
-    required: [...required, ...Object.keys(terms)],
+    required: [...required, ...Object.keys(terms), ...(takes_payments && mode === 'sandbox' ? ['test_money'] : [])],
     // Invoices have no free calls, and their payments are refused for the same reasons.
     anyOf: [
       { properties: { allowance: {} }, required: ['allowance'] },

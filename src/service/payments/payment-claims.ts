@@ -133,7 +133,14 @@ async function settleClaim(parts: ClaimParts, held: HeldClaim, answer: SplitAnsw
   const { fence } = held.grant
   const sealed = sealer.seal(`${answer.head}\n${answer.tail}`, paymentContext(key))
   const now_ms = clock.now_ms()
-  if (!(await store.prepare(key, fence, { sealed, expires_ms: now_ms + limits.answer_kept_ms }, now_ms))) return overtaken(parts, key)
+  const prepared = await store
+    .prepare(key, fence, { sealed, expires_ms: now_ms + limits.answer_kept_ms }, now_ms)
+    .catch((error: unknown) => {
+      parts.onFault(error)
+      return 'unknown' as const
+    })
+  if (prepared === 'unknown') return unprepared(parts, held)
+  if (!prepared) return overtaken(parts, key)
   await parts.reach('after_prepare')
   const by = { method: settler.method, settler: held.grant.settler }
   const begun = await store.begin_settling(key, fence, by, clock.now_ms()).catch((error: unknown) => {
@@ -149,6 +156,12 @@ async function settleClaim(parts: ClaimParts, held: HeldClaim, answer: SplitAnsw
     answer,
     await settler.settle(settlingRow(held.request, fence, by, clock.now_ms()), limits.settle_wait_ms),
   )
+}
+
+/** Releases a claim whose answer could not be stored: nothing was sent, and without its fence nothing will be. */
+async function unprepared({ store, clock, onFault }: ClaimParts, { key, grant }: HeldClaim): Promise<PaymentResult> {
+  await store.release(key, grant.fence, 'store_failed', clock.now_ms()).catch(onFault)
+  return refusals.paymentStoreDown(false)
 }
 
 async function settledResult(parts: ClaimParts, held: HeldClaim, answer: SplitAnswer, result: SettleResult): Promise<PaymentResult> {

@@ -34,6 +34,15 @@ interface RefusedPayment<Restored> {
 /** Refusals of a verification that did not reach the chain. */
 const UNREAD: ReadonlySet<ProblemCode> = new Set(['UPSTREAM_RPC_UNAVAILABLE', 'VERIFICATION_BUSY', 'RATE_LIMITED'])
 
+/** Refusals of a payment that names other terms than ours, under which it was never taken here. */
+const NEVER_OURS: ReadonlySet<ProblemCode> = new Set([
+  'NETWORK_MISMATCH',
+  'ASSET_MISMATCH',
+  'DOMAIN_MISMATCH',
+  'RECIPIENT_MISMATCH',
+  'SCHEME_UNSUPPORTED',
+])
+
 /** Returns what is true of a payment without a row that was refused: the refusal itself where the authorization is unused, or moved nothing to the recipient. */
 export async function decideRefused<Restored extends { kind: string }>(
   parts: PaymentServiceParts,
@@ -41,7 +50,7 @@ export async function decideRefused<Restored extends { kind: string }>(
   refusal: PaymentRefusal,
 ): Promise<Restored | PaymentRefusal> {
   const { authorization, payee, client } = refused
-  if (refusal.is_unused === true || authorization.to !== payee) return refusal
+  if (refusal.is_unused === true || authorization.to !== payee || NEVER_OURS.has(refusal.problem.code)) return refusal
   const key = paymentKey(authorization)
   const use = UNREAD.has(refusal.problem.code) ? { kind: 'unread' as const } : await parts.uses.find(authorization, client)
   if (use.kind === 'unused') {

@@ -155,7 +155,7 @@ function x402Schema(deps: AppDeps) {
     $schema: JSON_SCHEMA_DIALECT,
     $id: `${deps.origins.api_url}/.well-known/x402-schema.json`,
     title: 'The body of a 402 answer',
-    ...paymentRequiredSchema(deps.takes_payments),
+    ...paymentRequiredSchema(deps),
   }
 }
 

@@ -105,7 +105,12 @@ for (const [what, text] of [
 ] as const)
   test(`several networks that fill the process, sending ${what}, keep nobody else out`, { skip }, async () => {
     await flood(NETWORKS, limits.connections + 100, text)
-    await until('the process is full', async () => (await metric('assay_connections')) === limits.connections)
+    // Unfinished bodies are cut off after two seconds, so the flood continues, and some connections are always being replaced.
+    await until('the process is full', async () => {
+      const is_full = (await metric('assay_connections')) >= 0.95 * limits.connections
+      if (!is_full) await flood(NETWORKS, 200, text)
+      return is_full
+    })
     await assertServed('127.2.0.1')
   })
 

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { waitText } from '../../../pure/duration-text.ts'
 import { isObject, objectsIn, type Members } from '../../../pure/is-object.ts'
 import { requestObject } from '../client/json-request.ts'
-import { getTestMoney } from '../client/test-money.ts'
 import {
   DECLINED,
   discoverWallets,
@@ -100,6 +99,7 @@ export function PayPanel({ problem, terms: required, wait_s, ways, pay }: PayPan
 function TestMoneyButton({ wallet, say }: { wallet: Wallet; say(message: string): void }) {
   const ask = async () => {
     say(`Asking ${wallet.name} for its account …`)
+    const { getTestMoney } = await import('../client/test-money.ts')
     const end = await getTestMoney(wallet)
     if (end.ok) return say(`${end.address} has ${end.balance} test USDC${end.funded ? '' : '; it got test money today already'}.`)
     const faults = {

@@ -2,7 +2,6 @@ import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { textOf, type Members } from '../../../pure/is-object.ts'
 import { requestObject } from '../client/json-request.ts'
-import { getTestMoney } from '../client/test-money.ts'
 import type { Phase, Screen } from '../client/pay/checkout.ts'
 import { isPayable, readRecord, transferTo, usdc, type PayRecord } from '../client/pay/record.ts'
 import { initials, type Wallet } from '../client/wallets.ts'
@@ -155,6 +154,7 @@ function TestMoneyButton({ wallet }: { wallet: Wallet }) {
   const name = wallet.name || text('nameless_wallet')
   const ask = async () => {
     setStatus(text('wallet_account', { wallet: name }))
+    const { getTestMoney } = await import('../client/test-money.ts')
     const end = await getTestMoney(wallet)
     const values = end.ok ? { address: end.address, amount: end.balance } : null
     setStatus(values === null ? ((end.ok ? null : end.message) ?? text('no_test_money')) : text('test_money', values))
