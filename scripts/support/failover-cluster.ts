@@ -123,6 +123,8 @@ export class FailoverCluster {
     await this.#startNode(first)
     await this.primary()
     await this.#asSuperuser(`create role ${ROLE} login`)
+    // As docs/operating/store.md asks of operators: without it the service cannot see whether a standby is synchronous.
+    await this.#asSuperuser(`grant pg_read_all_stats to ${ROLE}`)
     await this.#asSuperuser(`create database ${ROLE} owner ${ROLE}`)
     for (const node of others) await this.#startNode(node)
     await this.rejoin()
