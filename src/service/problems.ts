@@ -212,7 +212,7 @@ export const RECORD_PROBLEMS = {
 
 /** Problems of the faucet and the JSON-RPC of a sandbox. */
 export const SANDBOX_PROBLEMS = {
-  SANDBOX_RATE_LIMITED: callerFault(
+  TEST_NETWORK_RATE_LIMITED: callerFault(
     429,
     'network',
     'Too many requests to the test chain',

@@ -127,7 +127,7 @@ test('a client may ask only so often a minute', async () => {
   const answers = await Promise.all(Array.from({ length: 2 * FAUCET_RULES.per_minute + 1 }, ask))
   const refused = answers.filter(({ status }) => status === 429)
   assert.ok(refused.length > 0 && answers.length - refused.length >= FAUCET_RULES.per_minute)
-  assert.equal(refused[0]?.body['code'], 'SANDBOX_RATE_LIMITED')
+  assert.equal(refused[0]?.body['code'], 'TEST_NETWORK_RATE_LIMITED')
 })
 
 test('elsewhere than in a sandbox both addresses answer 404 with the reason, and OpenAPI does not list them', async () => {
@@ -183,11 +183,11 @@ test('bounds of a client, its network and all, which end with the day', async (t
   }
   const { client_daily, network_daily } = FAUCET_RULES
   for (let count = 0; count < client_daily; count++) assert.equal(await ask('192.0.2.1'), 'given')
-  assert.match(await ask('192.0.2.1'), /^SANDBOX_RATE_LIMITED: This client has used its 50/)
+  assert.match(await ask('192.0.2.1'), /^TEST_NETWORK_RATE_LIMITED: This client has used its 50/)
   // Addresses of one IPv6 /64 are one client, networks of one /48 share their bound.
   for (let count = 0; count < network_daily; count++)
     assert.equal(await ask(`2001:db8:1:${Math.floor(count / client_daily)}::${count}`), 'given')
-  assert.match(await ask('2001:db8:1:ffff::1'), /^SANDBOX_RATE_LIMITED: The network of this client/)
+  assert.match(await ask('2001:db8:1:ffff::1'), /^TEST_NETWORK_RATE_LIMITED: The network of this client/)
   assert.equal(await ask('2001:db8:2::1'), 'given')
   clock.ms += 12 * 3_600_000
   assert.equal(await ask('192.0.2.1'), 'given')

@@ -163,7 +163,7 @@ test('calls are counted for a client and its network, also those of a batch, unt
     for (let sent = 0; sent <= network_per_minute; sent += batch) {
       const end = await rpc.answer(calls, client)
       if (end.ok) continue
-      assert.deepEqual([end.problem.code, end.problem.retry_after_s], ['SANDBOX_RATE_LIMITED', 60])
+      assert.deepEqual([end.problem.code, end.problem.retry_after_s], ['TEST_NETWORK_RATE_LIMITED', 60])
       return sent
     }
     return assert.fail('it was not refused')

@@ -100,7 +100,7 @@ const SCOPES = [
 
 function usedUp(grants: number, day: number, clock: Clock): Problem {
   const retry_after_s = Math.max(1, Math.ceil(((day + 1) * DAY_MS - clock.now_ms()) / 1_000))
-  return problem('SANDBOX_RATE_LIMITED', `${SCOPES[grants - 1] ?? SCOPES[0]} It resets at 00:00 UTC.`, { retry_after_s })
+  return problem('TEST_NETWORK_RATE_LIMITED', `${SCOPES[grants - 1] ?? SCOPES[0]} It resets at 00:00 UTC.`, { retry_after_s })
 }
 
 function dailyBudgets({ secret }: Pick<FaucetParts, 'secret'>) {

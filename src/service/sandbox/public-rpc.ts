@@ -181,7 +181,7 @@ function relayInTurns(node: PublicRpcParts['node']): Relay {
 function tooMany(retry_after_s: number): Problem {
   const { client_per_minute, network_per_minute } = SANDBOX_RPC_RULES
   const detail = `A client may send ${client_per_minute} JSON-RPC calls a minute, its network ${network_per_minute}.`
-  return problem('SANDBOX_RATE_LIMITED', detail, { retry_after_s })
+  return problem('TEST_NETWORK_RATE_LIMITED', detail, { retry_after_s })
 }
 
 function batchFault(length: number): RpcError {

@@ -14,7 +14,7 @@ import { jsonReply } from '../http/reply.ts'
 
 const defineEndpoint = endpointsOf<AppDeps>()
 
-const RATE: Rate = { code: 'SANDBOX_RATE_LIMITED', per_minute: FAUCET_RULES.per_minute }
+const RATE: Rate = { code: 'TEST_NETWORK_RATE_LIMITED', per_minute: FAUCET_RULES.per_minute }
 const { body_bytes, json_depth: depth, json_nodes: nodes } = SANDBOX_RPC_RULES
 const RPC_BOUNDS: ReadBounds = { body_bytes, depth, nodes, unsafe_numbers: 'refuse' }
 const NO_STORE = { 'cache-control': 'no-store' }
@@ -185,7 +185,7 @@ const callNode = defineEndpoint({
     read_by_run: true,
   },
   answers: { 200: { description: 'The answer of JSON-RPC 2.0, an error too.', json: z.looseObject({ jsonrpc: z.literal('2.0') }) } },
-  problems: ['NOT_FOUND', 'NOT_CONFIGURED', 'SANDBOX_RATE_LIMITED', 'OVERLOADED', 'UPSTREAM_RPC_UNAVAILABLE'],
+  problems: ['NOT_FOUND', 'NOT_CONFIGURED', 'TEST_NETWORK_RATE_LIMITED', 'OVERLOADED', 'UPSTREAM_RPC_UNAVAILABLE'],
   refuse: (deps) => missing(deps, 'The JSON-RPC of the test chain'),
   async run({ context, caller }, { test_chain = null }) {
     if (test_chain === null) return problem('NOT_CONFIGURED', 'The chain of this sandbox does not run.')
