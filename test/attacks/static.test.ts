@@ -117,6 +117,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/channel-chain.ts': { signedVouchers: 'goes with its request' },
   'service/payments/channel-service.ts': { channels: 'calls in flight' },
+  'service/payments/channel-refunds.ts': { under_way: 'refunds in flight' },
   'service/payments/in-flight.ts': { working: 'calls in flight' },
   'service/payments/on-chain.ts': { under_way: 'calls in flight' },
   'service/payments/payment-header.ts': { decodedPayments: 'goes with its request', echoedOffers: 'goes with its payment' },

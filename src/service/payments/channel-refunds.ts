@@ -39,10 +39,17 @@ export interface RefundParts {
 
 /** Refunds on each network that offers channels: the network of the payment decides; the first refuses a payment on any other. */
 export function createChannelRefunds(networks: readonly [RefundParts, ...RefundParts[]]): ChannelRefunds {
+  const under_way = new Map<string, Promise<RefundResult>>()
   return {
-    refund(payment, caller) {
+    async refund(payment, caller) {
       const parts = networks.find(({ terms }) => caip2(terms.chain_id) === payment.network) ?? networks[0]
-      return refund(parts, payment, caller)
+      // The copy of a request that is being refunded gets the same refund, not a refusal that nothing is left.
+      const name = [caller.address, payment.channel_id, payment.total_minor, payment.signature, payment.refund?.amount_minor].join('|')
+      const first = await under_way.get(name)
+      if (first?.kind === 'refunded') return first
+      const end = refund(parts, payment, caller).finally(() => under_way.delete(name))
+      under_way.set(name, end)
+      return end
     },
   }
 }
@@ -64,12 +71,11 @@ async function refund(parts: RefundParts, payment: ChannelPayment, caller: Chann
 
 /** Stores the refund, which the writer of the gas wallet then sends; or finds one that is on its way. */
 async function beginRefund(
-  parts: RefundParts,
+  { channels, wake }: RefundParts,
   payment: ChannelPayment,
   amount_minor: bigint | null,
   caller: ChannelSender,
-): Promise<{ kind: 'begun'; channel: Channel } | ChannelRefund | PaymentRefusal> {
-  const { channels, wake } = parts
+): Promise<{ kind: 'begun'; channel: Channel } | PaymentRefusal> {
   const { store, payments } = channels
   const channel = await currentChannel(channels, payment, { fresh: true })
   if (channel === null) return refusals.channelRefusal('state_unavailable')
@@ -85,7 +91,7 @@ async function beginRefund(
   if (!is_present) return refusals.refundNeedsPresence(challengeFor(channels, payment))
   if (channel.refund_minor > 0n) return { kind: 'begun', channel }
   const left_minor = channel.balance_minor - channel.charged_minor
-  if (left_minor <= 0n) return lastRefund(parts, channel)
+  if (left_minor <= 0n) return refusals.channelRefusal('refund_no_balance')
   const budget = await takeEach(store, refundBudgets(channels, caller.address, channel.payer))
   if (!budget.granted) return refusals.tooManyDeposits()
   const refund_minor = amount_minor === null || amount_minor > left_minor ? left_minor : amount_minor
@@ -100,13 +106,6 @@ async function beginRefund(
   await payments.reach('after_refund_row')
   wake()
   return { kind: 'begun', channel: { ...channel, refund_minor } }
-}
-
-/** The copy of a request that was refunded a moment ago gets the same refund; without one, nothing is left. */
-async function lastRefund(parts: RefundParts, channel: Channel): Promise<ChannelRefund | PaymentRefusal> {
-  const log = await refundLog(parts, channel)
-  if (log === null) return refusals.channelRefusal('refund_no_balance')
-  return { kind: 'refunded', transaction: log.transaction_hash, amount_minor: BigInt(log.data), channel }
 }
 
 /** Waits until the chain counts the refund. */
