@@ -116,6 +116,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/jobs/jobs.ts': { held: 'the jobs' },
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/channel-chain.ts': { signedVouchers: 'goes with its request' },
+  'service/sandbox/public-rpc.ts': { in_flight: 'SANDBOX_RPC_RULES.in_flight' },
   'service/payments/channel-service.ts': { channels: 'calls in flight' },
   'service/payments/channel-refunds.ts': { under_way: 'refunds in flight' },
   'service/payments/in-flight.ts': { working: 'calls in flight' },

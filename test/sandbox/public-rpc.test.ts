@@ -109,7 +109,7 @@ test('simulations reach the node a few at a time, and one client cannot use all 
   const relay = async (calls: readonly unknown[]) => {
     working += calls.length
     most = Math.max(most, working)
-    await new Promise((resolve) => void setTimeout(resolve, 2))
+    await new Promise((resolve) => void setImmediate(resolve))
     working -= calls.length
     return calls.map(() => ({ result: '0x' }))
   }
