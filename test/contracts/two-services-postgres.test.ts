@@ -164,8 +164,8 @@ test('PostgreSQL goes: calls are refused with a problem, nothing dies; it return
 async function assertDown(service: Service, address: string): Promise<void> {
   const health = await fetch(`${service.url}/health`)
   assert.equal(health.status, 503)
-  const { store } = (await health.json()) as { store: { kind: string; ok: boolean } }
-  assert.deepEqual([store.kind, store.ok], ['postgres', false])
+  const shown = (await health.json()) as { store: { kind: string; ok: boolean } }
+  assert.deepEqual([shown.store.kind, shown.store.ok], ['postgres', false])
   const large = { text: 'word '.repeat(limits.unpaid_body_bytes / 4) }
   const refusals = [await callAs(address, service), await restCall(service.url, 'context-distill', large)]
   for (const { status, headers, body } of refusals) {

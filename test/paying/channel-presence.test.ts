@@ -27,6 +27,7 @@ import {
 import { asMembers, readJson } from '../support/documents.ts'
 import { base64, fundedPayer, held } from '../support/paying.ts'
 import { type Challenge, signIn } from '../support/sign-in.ts'
+import { until } from '../support/until.ts'
 
 const TOOL = 'iban-check'
 const PREFIX = 'invalid_batch_settlement_evm_'
@@ -380,6 +381,7 @@ async function cancel({ payer, id, entry, chain_id }: PayingChannel, salt: Hex):
   await rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000'])
   await rpc('anvil_impersonateAccount', [payer.address])
   const hash = await rpc('eth_sendTransaction', [{ from: payer.address, to: token, data, gas: '0x30d40' }])
-  const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as { status: string } | null
-  assert.equal(receipt?.status, '0x1')
+  const receiptNow = async () => (await rpc('eth_getTransactionReceipt', [hash])) as { status: string } | null
+  await until('the cancellation to be in a block', async () => (await receiptNow()) !== null)
+  assert.equal((await receiptNow())?.status, '0x1')
 }
