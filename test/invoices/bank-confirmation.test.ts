@@ -1,4 +1,4 @@
-/** Who confirms bank transfers of invoices, by which entries, and what page and PDF say of it. */
+/** Confirmation of bank transfers of invoices: the party that confirms, the entries that count, and the words of page and PDF. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'

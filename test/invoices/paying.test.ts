@@ -306,3 +306,16 @@ test('a payment that is sent again too often is refused unread, and not called u
   for (let count = 0; count < 200 && reply.status === 200; count++) reply = await send(path, body, client)
   assert.deepEqual([reply.status, reply.body['code'], reply.body['charged']], [429, 'INVOICE_RATE_LIMITED', 'unknown'])
 })
+
+test('a payment of an invoice whose row is gone is not called uncharged', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  const { body } = await signFor(world.chain, payer, invoice)
+  const path = `${invoiceUrl(world, invoice)}/pay`
+  const client = { 'x-forwarded-for': stranger() }
+  assert.equal((await send(path, body, client)).status, 200)
+  world.sql((database) => database.prepare('delete from invoice where invoice_id = ?').run(invoice.invoice_id))
+  const again = await send(path, body, client)
+  assert.deepEqual([again.status, again.body['code'], again.body['charged']], [404, 'INVOICE_NOT_FOUND', 'unknown'])
+  const unpaid = await send(path, undefined, client)
+  assert.deepEqual([unpaid.status, unpaid.body['charged']], [404, false])
+})

@@ -33,7 +33,7 @@ async function append(store: Store, entries: readonly string[], origin = ORIGIN)
   assert.ok(await store.log.append({ from_size: older.size, entries, tiles, head: { size, root, checkpoint, signed_ms: 1 } }))
 }
 
-/** What an instance reads and writes of the store. */
+/** Part of the store that an instance reads and writes. */
 interface LogStore extends Pick<Store, 'remember' | 'recall'> {
   log: Pick<Store['log'], 'head' | 'tile' | 'largest_cosigned'>
 }

@@ -24,7 +24,7 @@ const START = { rules: { channels: { claim_every_ms: 0, search_every_ms: 50 } } 
 /** Copies of one request: where each is sent, and after how many ms. */
 const copies = fc.array(fc.record({ at: fc.constantFrom(0, 1), after_ms: fc.integer({ min: 0, max: 30 }) }), { minLength: 2, maxLength: 4 })
 
-/** What happens at the same time: a call, paid with a deposit or not, a refund, and an earlier request once more. */
+/** Acts that run concurrently: a call, paid with a deposit or not, a refund, and an earlier request once more. */
 const step = fc.record({
   copies,
   deposits: fc.boolean(),

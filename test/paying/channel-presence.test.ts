@@ -1,5 +1,5 @@
 /**
- * What stands on the chain is public: a claimed voucher and the signature of a deposit. Neither gives a stranger the state, the answers or the
+ * Calldata is public: a claimed voucher and the signature of a deposit. Neither gives a stranger the state, the answers or the
  * money of a channel, and a stranger who sends a deposit takes nothing from its payer.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Where requests of payment channels are sent in a test: one service over SQLite, or two over one PostgreSQL. */
+/** Deployments that tests of payment channels send requests to: one service over SQLite, or two over one PostgreSQL. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'

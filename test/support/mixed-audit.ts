@@ -1,4 +1,4 @@
-/** What the chain, the ledger and the records say when a mixed load has ended. The chain is read by viem. */
+/** Audit of a mixed load by the chain, the ledger and the recorded answers. The chain is read by viem. */
 import assert from 'node:assert/strict'
 import { createPublicClient, http, parseAbiItem, type Hex } from 'viem'
 import { createChain } from '../../src/adapters/chain/rpc.ts'

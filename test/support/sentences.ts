@@ -18,7 +18,7 @@ export interface Sentence {
 }
 
 const USED = parseAbiItem('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)')
-/** What tells a payer to pay again. */
+/** Words that tell a payer to pay again. */
 const SIGN_AGAIN = /(?<!(?:do not|don't|without) )\bsign (?:a new|a fresh|another)\b/i
 
 /** Keeps every answer that payers got, and judges each by the chain alone; it knows nothing of the service. */

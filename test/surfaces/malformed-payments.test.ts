@@ -13,7 +13,7 @@ after(() => world.stop())
 
 const encoded = (text: string) => Buffer.from(text).toString('base64')
 
-/** What the header has, and what its refusal says of it. */
+/** Value of the header, and the words of its refusal. */
 const UNDECODABLE: readonly [string, RegExp][] = [
   ['what?', /is not Base64/],
   ['', /is empty/],

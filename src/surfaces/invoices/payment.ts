@@ -41,7 +41,7 @@ const PAY_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES
 async function payInvoice(request: RawRequest, room: InvoiceRoom): Promise<Reply | Problem> {
   const { context, caller } = request
   const view = await room.deps.invoices.service.read(context.req.param('id') ?? '')
-  if (view === null) return notFound()
+  if (view === null) return carriesPayment(context) ? notFoundForPayment() : notFound()
   const given = await givenPayment(request, view)
   if (given.kind === 'problem') return withTerms(request, room, view, knownOf(given.problem))
   const { relay } = room.deps.invoices
@@ -58,6 +58,18 @@ async function payInvoice(request: RawRequest, room: InvoiceRoom): Promise<Reply
   }
 }
 
+function carriesPayment(context: Context<Env>): boolean {
+  const has_header = PAYMENT_HEADERS.some((header) => context.req.header(header) !== undefined)
+  return has_header || (context.req.method === 'POST' && !isEmpty(context))
+}
+
+/** The row of the invoice may have been lost with a database server after its payment was sent. */
+function notFoundForPayment(): Problem {
+  const detail =
+    'No invoice has this id. Whether the payment was sent before is not known here: read GET /v1/payments/{payer}/{nonce} before you sign another.'
+  return { ...notFound(), detail, charged: 'unknown' }
+}
+
 /** A request over the limit is refused unread: its payment may have been sent before, and be on its way to the chain. */
 function knownOf(found: Problem): Problem {
   return found.code === 'INVOICE_RATE_LIMITED' ? { ...found, charged: 'unknown' } : found
@@ -66,7 +78,7 @@ function knownOf(found: Problem): Problem {
 type Given = { kind: 'payment'; payment: X402Payment } | { kind: 'problem'; problem: Problem }
 
 async function givenPayment({ context, admit }: RawRequest, view: InvoiceView): Promise<Given> {
-  const [name, second] = (['payment-signature', 'x-payment'] as const).filter((header) => context.req.header(header) !== undefined)
+  const [name, second] = PAYMENT_HEADERS.filter((header) => context.req.header(header) !== undefined)
   if (second !== undefined) return { kind: 'problem', problem: problem('PAYMENT_CONFLICT', 'Send one payment, in one header.') }
   if (name !== undefined) {
     const limited = admit(PAY_RATE)
@@ -81,6 +93,8 @@ async function givenPayment({ context, admit }: RawRequest, view: InvoiceView): 
   if (!body.ok) return { kind: 'problem', problem: body.problem }
   return bodyPayment(body.value, view)
 }
+
+const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
 
 function isEmpty(context: Context<Env>): boolean {
   return context.req.header('content-length') === '0' || context.req.raw.body === null
