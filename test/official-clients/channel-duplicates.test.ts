@@ -34,7 +34,7 @@ interface Copy {
   text: string
 }
 
-/** Answers to the two copies of a paid request; `is_deposit` if it carried a deposit. */
+/** Answers to the two copies of a paid request; `deposits` if it carried a deposit. */
 interface Pair {
   copies: Promise<[Copy, Copy]>
   deposits: boolean
