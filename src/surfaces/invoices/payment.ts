@@ -66,7 +66,7 @@ function carriesPayment(context: Context<Env>): boolean {
 /** The row of the invoice may have been lost with a database server after its payment was sent. */
 function notFoundForPayment(): Problem {
   const detail =
-    'No invoice has this id. Whether the payment was sent before is not known here: read GET /v1/payments/{payer}/{nonce} before you sign another.'
+    'No invoice has this id. It is not known here whether the payment was sent before. Do not sign another: read GET /v1/payments/{payer}/{nonce} first.'
   return { ...notFound(), detail, charged: 'unknown' }
 }
 
