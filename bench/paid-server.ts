@@ -233,7 +233,7 @@ function desk(onFault: (error: unknown) => void) {
     payerBalances: () => Promise.resolve(null),
     uses: {
       find: () => Promise.resolve({ kind: 'unread' }),
-      countFailure: () => undefined,
+      countRefused: () => undefined,
       isUsed: () => Promise.resolve(null),
       remember: () => undefined,
       remembered: () => null,

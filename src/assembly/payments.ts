@@ -339,7 +339,6 @@ function tokenParts(
       token: token.address.toLowerCase(),
       asset,
       trips,
-      failures,
       clock,
       store,
       networkHash: networkHasher(secret),

@@ -176,6 +176,8 @@ export const limits = {
   remembered_claims: 10_000,
   /** Maximum number of failed verifications per client and minute. */
   failed_verifications_per_minute: 30,
+  /** Maximum number of chain lookups per client and minute for payments that were refused before the chain was asked. */
+  refused_lookups_per_minute: 60,
   /** Time in ms for which a payer with insufficient balance is refused without another balance lookup. */
   insufficient_remembered_ms: 10_000,
   /** Rate limit of chain requests of one process for verification: sustained per second, and burst. */

@@ -56,7 +56,7 @@ export async function decideRefused<Restored extends { kind: string }>(
   if (use.kind === 'unused') {
     // Otherwise payments that are refused without verification would use up its budget.
     const is_own_fault = refusal.problem.code !== 'SETTLEMENT_UNAVAILABLE' || refusal.names_other === true
-    if (refusal.is_counted !== true && is_own_fault) parts.uses.countFailure(client)
+    if (refusal.is_counted !== true && is_own_fault) parts.uses.countRefused(client)
     return refusal
   }
   if (use.kind === 'unread') {
@@ -64,7 +64,7 @@ export async function decideRefused<Restored extends { kind: string }>(
     return parts.uses.remembered(key) === null ? refusal : { ...refusal, problem: { ...refusal.problem, charged: 'unknown' } }
   }
   const end = await decideUsed(parts, refused, refusal, use)
-  if (end.kind === 'refused') parts.uses.countFailure(client)
+  if (end.kind === 'refused') parts.uses.countRefused(client)
   return end
 }
 

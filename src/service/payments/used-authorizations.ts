@@ -9,7 +9,7 @@ import type { NetworkHash } from '../clients.ts'
 import { limits } from '../limits.ts'
 import { createRecentMap } from '../recent.ts'
 import { type EchoedOffer, readEchoedOffer } from './extensions.ts'
-import { createRoundTrips, type FailureCount, ON_CHAIN_LIMITS, type RoundTrips } from './reserved-balances.ts'
+import { createFailureCount, createRoundTrips, ON_CHAIN_LIMITS, type RoundTrips } from './reserved-balances.ts'
 import { paymentContext } from './resends.ts'
 import { findUse, type FoundUse, usedStates } from './settlement.ts'
 
@@ -28,8 +28,8 @@ type AuthorizationUse = FoundUse | { kind: 'unused' } | { kind: 'unread' }
 export interface UsedAuthorizations {
   /** Asks the chain, within the budgets of verification; several requests with one authorization ask once. */
   find(authorization: Authorization, client: string): Promise<AuthorizationUse>
-  /** Counts a failed verification of the client. */
-  countFailure(client: string): void
+  /** Counts a lookup for a payment of the client that was refused. */
+  countRefused(client: string): void
   /**
    * Says whether the authorization is used, or may be: a claim that this process remembers. Null where it cannot be read now. It has the budget of
    * reads without a payment.
@@ -49,7 +49,6 @@ interface UsedAuthorizationsParts {
   token: string
   asset: string | null
   trips: RoundTrips
-  failures: FailureCount
   clock: Clock & SteadyClock
   store: Pick<Store, 'take'>
   networkHash: NetworkHash
@@ -60,9 +59,11 @@ interface UsedAuthorizationsParts {
 const DAY_MS = 86_400_000
 
 export function createUsedAuthorizations(parts: UsedAuthorizationsParts): UsedAuthorizations {
-  const { failures, clock, store, networkHash, signing_address, crypto } = parts
+  const { clock, store, networkHash, signing_address, crypto } = parts
   const claims = createRecentMap<RememberedClaim>(limits.remembered_claims)
   const under_way = new Map<string, Promise<AuthorizationUse>>()
+  // Separate from failed verifications: a client that sends expired payments must still be told so.
+  const refused = createFailureCount(clock, { ...ON_CHAIN_LIMITS, failures_per_minute: limits.refused_lookups_per_minute })
   // Separate from verification: anyone may ask for the state of any authorization.
   const unpaid_trips = createRoundTrips(clock, {
     ...ON_CHAIN_LIMITS,
@@ -71,14 +72,14 @@ export function createUsedAuthorizations(parts: UsedAuthorizationsParts): UsedAu
   })
   return {
     async find(authorization, client) {
-      if (failures.wait_s(client) > 0) return { kind: 'unread' }
+      if (refused.wait_s(client) > 0) return { kind: 'unread' }
       const { from, to, value_minor, nonce } = authorization
       const name = [from, to, value_minor, nonce].join('|')
       const asked = under_way.get(name) ?? lookUp(parts, authorization).finally(() => under_way.delete(name))
       under_way.set(name, asked)
       return asked
     },
-    countFailure: (client) => failures.add(client),
+    countRefused: (client) => refused.add(client),
     isUsed: async (key) =>
       (await readUsed({ ...parts, trips: unpaid_trips }, key)) ?? (claims.get(paymentContext(key)) === undefined ? null : true),
     remember: (key, claim) => claims.set(paymentContext(key), claim),
