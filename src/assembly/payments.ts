@@ -339,6 +339,7 @@ function tokenParts(
       token: token.address.toLowerCase(),
       asset,
       trips,
+      wallets: wallets.map((wallet) => wallet.address),
       clock,
       store,
       networkHash: networkHasher(secret),
