@@ -234,4 +234,9 @@ test('shares and the smallest deposit follow from gas', async () => {
   const all = await sweptOn(sweeper({ start_ms, gas, held_minor: 9n * ONE_USDC }))
   assert.equal(own.filter((one) => all.has(saltOf(one))).length, 21)
   assert.deepEqual([all.has(saltOf(least)), all.has(saltOf(below))], [true, false])
+  // Gas falls within the day: the rest is tried again after an hour, not after midnight.
+  const cheaper = await sweptOn(
+    sweeper({ start_ms: start_ms + 3_600_000, gas: { ...gas, gas_wei: 2_000_000n }, held_minor: 9n * ONE_USDC }),
+  )
+  assert.ok(own.every((one) => all.has(saltOf(one)) || cheaper.has(saltOf(one))))
 })

@@ -9,7 +9,7 @@ import { isChainFault } from '../chain-fault.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
 import type { CallSource, WalletCall } from '../payments/writer-rules.ts'
-import { createSponsoring, nextDayMs, type Sponsoring } from './sponsored.ts'
+import { createSponsoring, type Sponsoring } from './sponsored.ts'
 
 /** Age at which a negative answer about the factory is checked again. A factory that is there stays: its code has no way to remove itself. */
 const RECHECK_MS = 10_000
@@ -45,7 +45,7 @@ interface SweeperParts {
   clock: Clock & SteadyClock
   log: Log
   /** Left out where gas costs nothing. */
-  sponsoring?: Pick<Sponsoring, 'sweepMinimum' | 'sweepBudgets'>
+  sponsoring?: Pick<Sponsoring, 'sweepMinimum' | 'sweepBudgets' | 'sweepAgainMs'>
 }
 
 /**
@@ -73,10 +73,10 @@ export function createSweeper(parts: SweeperParts): CallSource {
   }
 }
 
-/** Returns the deposits that are within all shares of the day; the others are put off until the next one. */
+/** Returns the deposits that are within all shares of the day; the others are put off. */
 async function withinShares(
   { store, log }: SweeperParts,
-  sponsoring: Pick<Sponsoring, 'sweepBudgets'>,
+  sponsoring: Pick<Sponsoring, 'sweepBudgets' | 'sweepAgainMs'>,
   held: readonly WaitingDeposit[],
   now_ms: number,
 ): Promise<WaitingDeposit[]> {
@@ -90,9 +90,9 @@ async function withinShares(
   }
   const waiting = Object.values(put_off).flat()
   if (waiting.length === 0) return granted
-  await store.invoices.put_off_sweep(waiting, nextDayMs(now_ms))
+  await store.invoices.put_off_sweep(waiting, sponsoring.sweepAgainMs(now_ms))
   const deposits = Object.fromEntries(Object.entries(put_off).map(([bucket, ids]) => [bucket, ids.length]))
-  log.warn({ deposits }, "deposits are beyond a share of the day's sweeps and wait for the next day")
+  log.warn({ deposits }, "deposits are beyond a share of the day's sweeps and wait")
   return granted
 }
 

@@ -5,7 +5,8 @@ import type { Gauge } from '../../ports/telemetry.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import type { GasWatch } from '../payments/gas-watch.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** Sweeps or relays of this UTC day: those made, and the number that the day's gas allows for. */
 interface SponsoredCount {
@@ -41,6 +42,8 @@ export interface Sponsoring {
   relayMinimum(): bigint
   /** Budgets that a sweep of this deposit takes a unit of, those of one party first. */
   sweepBudgets(deposit: WaitingDeposit, origin: Pick<DepositOrigin, 'creator' | 'funder'> | null, now_ms: number): AllowanceRequest[]
+  /** Time in ms after which a deposit beyond a share is tried again: the next day, or sooner while gas lowers the number of the day. */
+  sweepAgainMs(now_ms: number): number
   /** Budgets that a relay takes in addition to those of the client that asks for it. */
   relayBudgets(relayed: Relayed, now_ms: number): AllowanceRequest[]
   /** Reads the state of the day, and keeps it for `last`. */
@@ -69,6 +72,11 @@ export function createSponsoring({ gas, daily_gas_wei = 0n, store, clock }: Spon
     sweepMinimum: () => largest(INVOICE_RULES.sweep_minimum_minor, gas?.now().minimums.sweep_minor ?? 0n),
     relayMinimum: () => largest(INVOICE_RULES.relay_minimum_minor, gas?.now().minimums.relay_minor ?? 0n),
     sweepBudgets: (deposit, origin, now_ms) => sweepBudgets(deposit, origin, dayOf(now_ms), numberOf('sweep', INVOICE_RULES.sweeps_daily)),
+    sweepAgainMs(now_ms) {
+      const tomorrow_ms = (dayOf(now_ms) + 1) * DAY_MS
+      const is_lowered = numberOf('sweep', INVOICE_RULES.sweeps_daily) < INVOICE_RULES.sweeps_daily
+      return is_lowered ? Math.min(tomorrow_ms, now_ms + HOUR_MS) : tomorrow_ms
+    },
     relayBudgets: (relayed, now_ms) => relayBudgets(relayed, dayOf(now_ms), numberOf('relay', INVOICE_RULES.relays_daily)),
     async look() {
       const relays = numberOf('relay', INVOICE_RULES.relays_daily)
@@ -81,11 +89,6 @@ export function createSponsoring({ gas, daily_gas_wei = 0n, store, clock }: Spon
     },
     last: () => last,
   }
-}
-
-/** Start of the next UTC day in milliseconds. */
-export function nextDayMs(now_ms: number): number {
-  return (dayOf(now_ms) + 1) * DAY_MS
 }
 
 function dayOf(now_ms: number): number {
