@@ -225,7 +225,11 @@ test(
       notice,
       /forwards without a fee of today are used up for its creator, its sender, its merchant or all: this service forwards it after/,
     )
-    assert.match(forwarded_after, /T00:00:00Z$/)
+    // The day's gas makes the share smaller than usual, so that it may grow again within the day.
+    const wait_ms = Date.parse(forwarded_after) - Date.now()
+    assert.ok(wait_ms > 0 && wait_ms <= 3_600_000, forwarded_after)
+    const page = await fetch(`${there.url}/pay/${waiting.invoice_id}`, { headers: { accept: 'text/html' } })
+    assert.ok((await page.text()).includes(`this service forwards it after ${forwarded_after}`))
     const honest = await issue(there, '50')
     await transferPlainly(there.chain, customer, depositOf(honest).address, 50_000_000n)
     await until(

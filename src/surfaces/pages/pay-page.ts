@@ -92,7 +92,8 @@ function recordForScript(wire: InvoiceView['record'], payable: boolean): Readonl
     qr_svg_url: _code,
     ...rest
   } = wire
-  return payable ? rest : { ...rest, deposit: null }
+  const forwarded_after = (rest['deposit'] as { forwarded_after: string | null } | null)?.forwarded_after ?? null
+  return payable ? { ...rest, forwarded_after } : { ...rest, deposit: null, forwarded_after }
 }
 
 function detailsOf(wire: InvoiceView['record'], cart_hash: string): InvoiceDetails {

@@ -418,7 +418,7 @@ function noticeId(notices: PayMessages['notices'], exception: string, { status }
 /** Transfers matched to the invoice, and the bank's reports; empty if there are none. */
 export function PaymentsReceived({ record }: { record: PayRecord }) {
   const text = usePayText()
-  const { payments, bank_payment, creator_report, bank_reports } = record
+  const { payments, bank_payment, creator_report, bank_reports, forwarded_after } = record
   return html`
     ${bank_payment !== null && html`<${BankPaymentItem} paid=${bank_payment} />`}
     ${creator_report !== null && html`<${CreatorReportItem} report=${creator_report} />`}
@@ -429,6 +429,7 @@ export function PaymentsReceived({ record }: { record: PayRecord }) {
         <ol class="bare arrived">
           ${payments.map((paid) => html`<${PaymentItem} key=${paid.tx_hash} paid=${paid} />`)}
         </ol>
+        ${forwarded_after !== null && html`<p class="hint">${text('forwarded_after', { time: forwarded_after })}</p>`}
       </div>`
     }
     ${

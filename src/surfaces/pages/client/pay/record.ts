@@ -14,6 +14,8 @@ export interface PayRecord {
   merchant_verified: boolean
   /** Null where the chain has no factory of deposit addresses. */
   deposit: PayDeposit | null
+  /** Instant after which this service forwards a deposit that is beyond the forwards of the day; null where none waits. */
+  forwarded_after: string | null
   amount_minor: bigint
   paid_minor: bigint
   due_minor: bigint
@@ -106,6 +108,7 @@ export function readRecord(value: unknown): PayRecord | null {
     merchant: textOf(value['merchant']) ?? '',
     merchant_verified: value['merchant_verified'] === true,
     deposit: depositOf(value['deposit']),
+    forwarded_after: textOf(value['forwarded_after']) ?? (isObject(value['deposit']) ? textOf(value['deposit']['forwarded_after']) : null),
     amount_minor,
     paid_minor,
     due_minor,
