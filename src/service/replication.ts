@@ -5,7 +5,8 @@ import type { Gauge } from '../ports/telemetry.ts'
 
 /**
  * `none`: SQLite, or a server without standbys. `synchronous`: each commit waits for a standby. `waiting`: it would, but no standby matches
- * the setting, so commits wait. `asynchronous`: standbys are attached, and none is synchronous. `unknown`: the rights to see it are missing.
+ * the setting, so commits wait. `asynchronous`: standbys are attached, and none is synchronous. `unknown`: the rights to see
+ * whether a standby matches the setting are missing.
  */
 const STATES = ['none', 'synchronous', 'waiting', 'asynchronous', 'unknown'] as const
 
@@ -25,7 +26,9 @@ const ADVICE =
 export function judgeReplication(found: StoreReplication | null): ReplicationFinding {
   if (found === null) return { state: 'none', words: 'SQLite: one file on one disk; a loss of the disk loses all since the last backup.' }
   const { standbys, standby_names, synchronous_commit } = found
-  if (standbys === null) return { state: 'unknown', words: unknownWords(standby_names) }
+  const is_waited_for = standby_names !== '' && COMMITS_WAIT.has(synchronous_commit)
+  if (standbys === null && is_waited_for) return { state: 'unknown', words: unknownWords(standby_names) }
+  if (standbys === null) return asynchronous('Standbys are attached', found)
   const attached = `${standbys.length} ${standbys.length === 1 ? 'standby is' : 'standbys are'} attached`
   if (standbys.length === 0) {
     const single = 'No standby is attached: a loss of this server loses all since the last backup, unless its storage is replicated.'
@@ -33,13 +36,16 @@ export function judgeReplication(found: StoreReplication | null): ReplicationFin
       ? { state: 'none', words: single }
       : { state: 'waiting', words: waitingWords(standby_names, 'no standby is attached') }
   }
-  const waits = COMMITS_WAIT.has(synchronous_commit)
-  if (standby_names !== '' && waits) {
+  if (is_waited_for) {
     const synchronous = standbys.filter((state) => state === 'sync' || state === 'quorum').length
     if (synchronous > 0) return { state: 'synchronous', words: `${attached}, ${synchronous} of them synchronous; commits wait for it.` }
     return { state: 'waiting', words: waitingWords(standby_names, `${attached}, but none matches it`) }
   }
-  const cause = waits ? 'synchronous_standby_names is empty' : `synchronous_commit is ${synchronous_commit}`
+  return asynchronous(attached, found)
+}
+
+function asynchronous(attached: string, { synchronous_commit }: StoreReplication): ReplicationFinding {
+  const cause = COMMITS_WAIT.has(synchronous_commit) ? 'synchronous_standby_names is empty' : `synchronous_commit is ${synchronous_commit}`
   return {
     state: 'asynchronous',
     words: `${attached} to PostgreSQL and none is synchronous (${cause}): a failover loses the newest commits. ${ADVICE}`,
@@ -51,9 +57,8 @@ function waitingWords(names: string, why: string): string {
 }
 
 function unknownWords(names: string): string {
-  const seen = names === '' ? 'synchronous_standby_names is empty' : `synchronous_standby_names is "${names}"`
   return (
-    `Standbys are attached, but the user of ASSAY_STORE may not see their state (${seen}): "grant pg_read_all_stats to …" shows it. ` +
+    `Standbys are attached and synchronous_standby_names is "${names}", but the user of ASSAY_STORE may not see if one matches: "grant pg_read_all_stats to …" shows it. ` +
     'On a managed database check that its failover loses no commit.'
   )
 }

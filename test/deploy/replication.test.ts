@@ -86,13 +86,20 @@ test('a user without the right to see the standbys is told so, and nothing is gu
   url.password = 'plain'
   await query(postgres.primary, 'create database plain owner plain')
   url.pathname = '/plain'
-  const store = await openStore(url.href)
-  const found = judgeReplication(await store.replication())
-  await store.close()
+  const find = async () => {
+    const store = await openStore(url.href)
+    const found = judgeReplication(await store.replication())
+    await store.close()
+    return found
+  }
+  // An empty setting proves it without the rights.
+  assert.equal((await find()).state, 'asynchronous')
+  assert.equal((await doctor({ ASSAY_STORE: url.href })).state, 'failed')
+  await postgres.setSynchronous(true)
+  const found = await find()
   assert.equal(found.state, 'unknown')
   assert.match(found.words, /grant pg_read_all_stats/)
-  const check = await doctor({ ASSAY_STORE: url.href })
-  assert.equal(check.state, 'warning')
+  assert.equal((await doctor({ ASSAY_STORE: url.href })).state, 'warning')
 })
 
 test('a server without standbys is a single machine: the start goes on, and doctor warns', async () => {
@@ -120,7 +127,9 @@ test('every state of replication has its finding', () => {
     [found('*', ['sync'], 'local'), 'asynchronous'],
     [found('*', ['sync'], 'remote_write'), 'synchronous'],
     [found('*', ['sync'], 'remote_apply'), 'synchronous'],
-    [found('', null), 'unknown'],
+    [found('', null), 'asynchronous'],
+    [found('*', null, 'local'), 'asynchronous'],
+    [found('*', null), 'unknown'],
   ]
   assert.deepEqual(
     rows.map(([state]) => state),
