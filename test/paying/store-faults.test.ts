@@ -51,6 +51,24 @@ test('a settled payment whose answer cannot be read just now is not called uncha
   assert.equal((await call(world.url, v2(payment))).text, paid.text)
 })
 
+test('a copy that cannot be claimed is called uncharged only if no other copy was settled meanwhile', async (context) => {
+  const payment = await signed(world.url, await world.payer())
+  rejectOnce(context, world.payments, 'claim')
+  const alone = await call(world.url, v2(payment))
+  assert.deepEqual([alone.status, alone.body['code'], alone.body['charged']], [503, 'STORE_UNAVAILABLE', false])
+  let other: Awaited<ReturnType<typeof call>> | null = null
+  const claim = world.payments.claim.bind(world.payments)
+  const faulty = async () => {
+    world.payments.claim = claim
+    other = await call(world.url, v2(payment))
+    throw new Error('the store does not answer')
+  }
+  world.payments.claim = faulty
+  const copy = await call(world.url, v2(payment))
+  assert.deepEqual([copy.status, copy.body['code'], copy.body['charged']], [503, 'STORE_UNAVAILABLE', 'unknown'])
+  assert.equal((other as Awaited<ReturnType<typeof call>> | null)?.status, 200)
+})
+
 test('a deposit that is on the chain is not called uncharged when the store fails before its charge', async (context) => {
   const payer = await world.payer(20n * price)
   const channel = await channelFor(world.url, TOOL, INPUT, payer)

@@ -7,6 +7,7 @@ import { type AnyPayment, readPayment, type PaymentCredential } from '../payment
 import * as refusals from '../payments/payment-refusals.ts'
 import type { PaymentRefusal } from '../payments/payment-refusals.ts'
 import type { BoundRequest, PaymentResult, PaymentService } from '../payments/payment-parts.ts'
+import { paymentKey } from '../payments/payment-results.ts'
 import { marketOf, priceOf, type PriceBook } from '../payments/price-book.ts'
 import { NO_SECRETS, type ResendSecrets } from '../payments/resends.ts'
 import type { ChannelRefunds } from '../payments/channel-refunds.ts'
@@ -17,6 +18,7 @@ import { type CallRequest, type Outcome, refusedOutcome } from './outcome.ts'
 import type { ReceiptIssuer } from './answer.ts'
 import { storeUnavailable } from './refusals.ts'
 import { waitText } from '../../pure/duration-text.ts'
+import { UNSENT_STATES } from '../../pure/payments/states.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
 
 /** Parts that a call needs to be paid. */
@@ -55,6 +57,16 @@ type Credential =
 
 /** The credential of a request; `ended` when it is malformed or not accepted here. */
 export type RequestPayment = { kind: 'none' } | Credential | { kind: 'ended'; outcome: Outcome }
+
+const unknown = () => Promise.resolve('unknown' as const)
+
+/** Says what is known of a payment that could not be claimed: another process may have charged the same one since it was looked up. */
+async function chargedMeanwhile(credential: Credential): Promise<false | 'unknown'> {
+  if (credential.kind === 'credit') return false
+  if (credential.payment.scheme === 'batch-settlement') return 'unknown'
+  const row = await credential.service.find(paymentKey(credential.payment.authorization)).catch(unknown)
+  return row === null || (row !== 'unknown' && UNSENT_STATES.includes(row.state)) ? false : 'unknown'
+}
 
 /** Reads, admits and answers the payment of a call: a free call, an x402 payment or a credit. */
 export class PaymentGate {
@@ -105,7 +117,7 @@ export class PaymentGate {
       const found = await credits.service.read(credential, quotaClient(call.address))
       return found.ok ? { kind: 'credit', key: found.key, credits } : this.#end(call, found.end)
     }
-    return this.#orStoreDown(call.tool, 'unknown', read, (outcome) => ({ kind: 'ended', outcome }))
+    return this.#orStoreDown(call.tool, unknown, read, (outcome) => ({ kind: 'ended', outcome }))
   }
 
   async #end(call: DecodedCall, result: PaymentResult): Promise<RequestPayment> {
@@ -122,7 +134,7 @@ export class PaymentGate {
           : await credential.service.replay(request, credential.payment)
       return result === null ? null : this.outcome(call, result)
     }
-    return this.#orStoreDown(call.tool, 'unknown', replay, (outcome) => outcome)
+    return this.#orStoreDown(call.tool, unknown, replay, (outcome) => outcome)
   }
 
   /** Verifies a payment, or reserves the price from a credit, and binds it to this call. Nothing is sent or debited yet. */
@@ -132,9 +144,12 @@ export class PaymentGate {
       if (claimed.kind === 'claimed') return { kind: 'paid', claim: claimed.claim }
       return { kind: 'ended', outcome: await this.outcome(call, claimed) }
     }
-    // Another process may have charged the same voucher; an authorization has been looked up before.
-    const charged = credential.kind === 'payment' && credential.payment.scheme === 'batch-settlement' ? 'unknown' : false
-    return this.#orStoreDown(call.tool, charged, admit, (outcome) => ({ kind: 'ended', outcome }))
+    return this.#orStoreDown(
+      call.tool,
+      () => chargedMeanwhile(credential),
+      admit,
+      (outcome) => ({ kind: 'ended', outcome }),
+    )
   }
 
   async #claimX402Payment(call: DecodedCall, credential: Extract<Credential, { kind: 'payment' }>) {
@@ -147,7 +162,7 @@ export class PaymentGate {
   /** Runs a step that needs the store. When the store fails the payment stays as it was; `charged` is what is then known of it. */
   async #orStoreDown<Value>(
     tool: Tool,
-    charged: false | 'unknown',
+    charged: () => Promise<false | 'unknown'>,
     step: () => Promise<Value>,
     refuse: (outcome: Outcome) => Value,
   ): Promise<Value> {
@@ -155,7 +170,7 @@ export class PaymentGate {
       return await step()
     } catch (error) {
       this.#deps.onFault(error, tool.id)
-      return refuse(refusedOutcome(tool, refusals.paymentStoreDown(charged).problem))
+      return refuse(refusedOutcome(tool, refusals.paymentStoreDown(await charged()).problem))
     }
   }
 
