@@ -4,10 +4,10 @@ import { bestGenerator } from './generators.ts'
 import { installPeers } from './install-peers.ts'
 import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } from './report.ts'
 
-const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own] [--attacks=1,2]
+const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own] [--attacks=1,2] [--raise]
 suites: free-call, mcp, payment-challenge, paid-call, voucher-call, settlement, checks, json, start, idle, token-scan, markdown, iso20022,
-        reconcile, two-instances, pages, hostile;
-all of them when none is named
+        reconcile, two-instances, pages, hostile; all of them when none is named
+        gate [--raise]: fails where the hot path is worse than bench/baseline.json; --raise writes better figures into it
 `
 
 type Suite = (options: RunOptions) => Promise<SuiteReport>
@@ -31,6 +31,7 @@ const SUITES: Record<string, () => Promise<Suite>> = {
   'token-scan': async () => (await import('./token-scan.ts')).tokenScan,
   pages: async () => (await import('./pages.ts')).pages,
   hostile: async () => (await import('./hostile.ts')).hostile,
+  gate: async () => (await import('./gate.ts')).gate,
 }
 
 /** Suites that need nothing to be installed. */
@@ -46,14 +47,24 @@ else process.exitCode = 1
 function readArguments(): { suites: string[]; options: RunOptions } | null {
   try {
     const string = (fallback: string) => ({ type: 'string', default: fallback }) as const
-    const options = { rounds: string('3'), seconds: string('10'), generator: string(bestGenerator()), attacks: string('') }
+    const options = {
+      rounds: string('3'),
+      seconds: string('10'),
+      generator: string(bestGenerator()),
+      attacks: string(''),
+      raise: { type: 'boolean', default: false } as const,
+    }
     const { values, positionals } = parseArgs({ allowPositionals: true, options })
     const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
     const { generator } = values
     const known = positionals.every((name) => Object.hasOwn(SUITES, name)) && (generator === 'wrk' || generator === 'own')
     if (!known || !Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seconds) || seconds < 1) return null
     const attacks = values.attacks === '' ? {} : { attacks: values.attacks.split(',') }
-    return { suites: positionals.length > 0 ? positionals : Object.keys(SUITES), options: { rounds, seconds, generator, ...attacks } }
+    const every = Object.keys(SUITES).filter((name) => name !== 'gate')
+    return {
+      suites: positionals.length > 0 ? positionals : every,
+      options: { rounds, seconds, generator, raise: values.raise, ...attacks },
+    }
   } catch {
     return null
   }

@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -53,23 +54,29 @@ export const START_ARGUMENTS = (
 
 /** The service as `npm start` runs it, with its own complete store; only the limits per client are lifted. */
 export async function startAssay(data_dir: string, settings: Record<string, string> = {}, core: Core = 'server'): Promise<ServerProcess> {
-  const own = {
-    ASSAY_DATA_DIR: data_dir,
-    ASSAY_PORT: '0',
-    ASSAY_TRUSTED_PROXIES: '127.0.0.1',
-    ASSAY_FREE_DAILY: '1000000000',
-  }
-  return startServer(START_ARGUMENTS, { ...own, ...settings }, core)
+  return startServer(START_ARGUMENTS, { ...assaySettings(data_dir), ...settings }, core)
 }
 
-/** Starts a server that says on standard error where it listens; its standard output goes to /dev/null. */
+/** The same with a further flag of V8, whose lines on standard output are read. */
+export function startTraced(data_dir: string, flag: string, onLine: (line: string) => void): Promise<ServerProcess> {
+  return startServer([flag, ...START_ARGUMENTS], assaySettings(data_dir), 'server', onLine)
+}
+
+function assaySettings(data_dir: string): Record<string, string> {
+  return { ASSAY_DATA_DIR: data_dir, ASSAY_PORT: '0', ASSAY_TRUSTED_PROXIES: '127.0.0.1', ASSAY_FREE_DAILY: '1000000000' }
+}
+
+/** Starts a server that says on standard error where it listens; its standard output goes to /dev/null, unless its lines are read. */
 export async function startServer(
   script: readonly string[],
   settings: Record<string, string>,
   core: Core = 'server',
+  onLine?: (line: string) => void,
 ): Promise<ServerProcess> {
   const [command, args] = onCore(core, process.execPath, script)
-  const child = spawn(command, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const output = onLine === undefined ? 'ignore' : 'pipe'
+  const child = spawn(command, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: ['ignore', output, 'pipe'] })
+  if (child.stdout !== null && onLine !== undefined) createInterface({ input: child.stdout }).on('line', onLine)
   const port = await portOf(child, script.join(' '))
   return { pid: child.pid ?? 0, core, port, stop: () => stop(child) }
 }
