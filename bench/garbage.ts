@@ -1,6 +1,6 @@
 /**
- * How much of what a call creates outlives a young collection of V8: it is copied, and kept until a full collection. The less a call holds
- * after its answer, the less of its time is spent on that.
+ * Bytes that a call creates and that outlive a young collection of V8: they are copied, and kept until a full collection. The less a call
+ * holds after its answer, the less of its time is spent on that.
  */
 import { join } from 'node:path'
 import { callBody, PASTED_IBANS } from './call-requests.ts'

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- gate`: fails where the hot path costs more processor time, beside a peer of the same run, than `baseline.json` allows.
+ * `npm run bench -- gate`: fails where the hot path costs more processor time, relative to a peer of the same run, than `baseline.json` allows.
  * Ratios of processor time do not move with the load of the machine as answers per second do; what is worse is measured once more before
  * the run fails.
  */
@@ -26,7 +26,7 @@ const TOLERANCE = 0.15
 const PAID_PER_S = 4_000
 const PEER_PER_S = 1_500
 
-/** What is compared: a ratio of processor times is better when larger; bytes are better when fewer. */
+/** The figures: a ratio of processor times is better when larger; bytes are better when fewer. */
 const MEASURES = {
   free_echo: 'free call, against the echo',
   challenge_hono: '402, against @x402/hono',
@@ -76,7 +76,7 @@ function measures(): Measure[] {
   return Object.keys(MEASURES) as Measure[]
 }
 
-/** How many times better `found` is than the baseline: below 1, it is worse. */
+/** Returns the factor by which `found` is better than `than`; below 1, it is worse. */
 function gain(one: Measure, found: Found, than: Found): number {
   return one === 'promoted_bytes' ? than[one] / found[one] : found[one] / than[one]
 }

@@ -174,7 +174,7 @@ async function rightOf(parts: PaymentServiceParts, { payment, resend }: PaidCall
     return 'restored'
   if (known !== null && identifier !== null && hasIdentifier(parts.sealer, { ...key, ...known }, identifier)) return 'restored'
   if (sign_in !== null && (await parts.signIn.accepts(key, sign_in))) return 'restored'
-  // A transfer that somebody else sent was no call here, as far as anyone knows.
+  // Nothing shows that a transfer of another sender was meant for a call here.
   if (known !== null || !parts.uses.maySend(use.sender) || recoveredSigner(parts, authorization) !== authorization.from) return null
   if (has_offer) return 'restored_by_offer'
   return now_ms < use.paid_s * 1_000 + limits.restore_unproven_ms ? 'restored_by_time' : null

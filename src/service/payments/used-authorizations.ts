@@ -66,7 +66,7 @@ export function createUsedAuthorizations(parts: UsedAuthorizationsParts): UsedAu
   const { wallets, clock, store, networkHash, signing_address, crypto } = parts
   const claims = createRecentMap<RememberedClaim>(limits.remembered_claims)
   const under_way = new Map<string, Promise<AuthorizationUse>>()
-  // Separate from failed verifications: a client that sends expired payments must still be told so.
+  // Separate from failed verifications: a client that sends expired payments must still get that answer.
   const refused = createFailureCount(clock, { ...ON_CHAIN_LIMITS, failures_per_minute: limits.refused_lookups_per_minute })
   // Separate from verification: anyone may ask for the state of any authorization.
   const unpaid_trips = createRoundTrips(clock, {
