@@ -185,7 +185,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
           gas_prices: () => [],
           sponsoring: null,
           datasets: () => [],
-          queues: () => [],
+          resources: () => [],
         }),
     },
     takes_payments: true,

@@ -18,6 +18,7 @@ import type { CardServer } from '../ports/cards.ts'
 import type { HeavyWork } from '../ports/heavy-work.ts'
 import type { Log } from '../ports/log.ts'
 import type { Prices } from '../ports/prices.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { UnderwriterProofs } from '../ports/insurance.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.ts'
@@ -25,7 +26,7 @@ import { createStoredAnswers, type StoredAnswers } from '../service/calls/answer
 import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
 import { purgeJobs, runJobs, type Job, type RunningJobs } from '../service/jobs/jobs.ts'
-import { limits, LOG_RULES } from '../service/limits.ts'
+import { limits } from '../service/limits.ts'
 import { bindTables, type BoundTable } from '../pure/datasets/datasets.ts'
 import { feedsJob, createDatasetService, followDatasets, type DatasetService } from '../service/datasets/dataset-service.ts'
 import { type ReplicationWatch, watchReplication } from '../service/replication.ts'
@@ -33,7 +34,7 @@ import { createRegisters, type Registers } from '../service/registers.ts'
 import { createAllowance, createSourceBudget, sourceReadsUsed } from '../service/payments/allowance.ts'
 import type { FaultHook } from '../service/payments/settlement.ts'
 import { cachedDirectory, createRegistrar, type InsuranceParts } from '../service/records/insurance.ts'
-import { keepCallCounts, operatorReport } from '../service/telemetry/operator-report.ts'
+import { keepCallCounts, operatorReport, resourceReports } from '../service/telemetry/operator-report.ts'
 import { watchRooms } from '../service/telemetry/gauges.ts'
 import { keepRecording } from '../service/telemetry/history.ts'
 import type { OperatorFacts } from '../surfaces/deps.ts'
@@ -276,6 +277,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
   const market = choosePrices(settings.ASSAY_MODE, clock)
   const insurance = insuranceParts(deployment, parts)
   const described = describeDatasets(parts.datasets, () => clock.now_ms())
+  const telemetry = createTelemetry()
   return {
     call: {
       catalogue,
@@ -323,9 +325,9 @@ function appDeps(deployment: Deployment, parts: Parts) {
     paymentHealth: room.health,
     paymentNetworks: room.networks,
     datasets: described,
-    operator: operatorFacts(deployment, parts, described),
+    operator: operatorFacts(deployment, parts.room, described, telemetry),
     takes_payments: room.payments !== null,
-    telemetry: createTelemetry(),
+    telemetry,
     tracing,
     chain_head: () => facts.head(),
     origins,
@@ -401,8 +403,9 @@ function callFaults(log: Log) {
 
 function operatorFacts(
   { store, settings, clock }: Deployment,
-  { room, heavy, log_room }: Parts,
+  room: Parts['room'],
   described: ReturnType<typeof describeDatasets>,
+  telemetry: Telemetry,
 ): OperatorFacts {
   const budgets = sourceReads(settings)
   const { settling } = room
@@ -415,18 +418,14 @@ function operatorFacts(
       age_days,
       limit_days,
     }))
-  const queues = () => [
-    { name: 'store writes', waiting: store.waiting(), limit: limits.store_waiting },
-    { name: 'heavy tools', waiting: heavy.waiting(), limit: limits.heavy_queue },
-    { name: 'receipts log', waiting: log_room?.queue.waiting() ?? 0, limit: LOG_RULES.gathered },
-  ]
+  const resources = () => resourceReports(telemetry)
   return {
     gas: room.gas,
     gas_prices: room.gas_prices,
     sponsoring,
     source_reads_daily: budgets.all,
     source_reads_used: () => sourceReadsUsed(store, clock, budgets),
-    report: () => operatorReport({ store, clock, gas: room.gas, gas_prices: room.gas_prices, sponsoring, datasets, queues }),
+    report: () => operatorReport({ store, clock, gas: room.gas, gas_prices: room.gas_prices, sponsoring, datasets, resources }),
   }
 }
 

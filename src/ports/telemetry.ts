@@ -47,6 +47,8 @@ export interface Telemetry {
   turned_away(reason: TurnedAway, outcome: string, surface: Surface): void
   /** Shows this too from now on. */
   watch(gauge: Gauge): void
+  /** Values of a watched gauge now; empty for a name that is not watched. */
+  values(name: string): readonly GaugeValue[]
   /** Prometheus exposition text; with what the operator port alone shows if it is for that. */
   text(audience?: 'operator'): Promise<string>
   snapshot(): Promise<TelemetrySnapshot>

@@ -92,6 +92,8 @@ test('the operator page counts calls and payments, its tables are CSV, and the c
   assert.ok((await rowsOf('payments.csv')).includes('settled,1,0.005,'))
   assert.ok((await rowsOf('datasets.csv')).some((row) => /^ofac-addresses,\d{4}-\d\d-\d\d,\d+,\d+,30$/.test(row)))
   assert.ok((await rowsOf('leases.csv')).some((row) => row.startsWith('reconcile,')))
+  const connections = (await rowsOf('resources.csv')).find((row) => row.startsWith('connections,'))
+  assert.match(connections ?? '', /^connections,"one network 1,024, all 4,096",process,,\d+$/)
   const response = await fetch(`${page}/operator`)
   const text = await response.text()
   assert.match(response.headers.get('content-security-policy') ?? '', /^default-src 'none'/)

@@ -111,6 +111,7 @@ export function createTelemetry(): Telemetry {
       away[reason]++
     },
     watch: (gauge) => void gauges.push(gauge),
+    values: (name) => gauges.find((gauge) => gauge.name === name)?.read() ?? [],
     text: async (audience) =>
       [
         await (await ofProcess()).metrics(),

@@ -62,7 +62,6 @@ export const MERCHANT_RESOURCES = [
     ends: DAY,
     shown_by: 'metric assay_sponsored_left',
     code: 'INVOICE_RATE_LIMITED',
-    metric: 'assay_sponsored_left',
     files: ['service/invoices/relay.ts', 'service/invoices/sponsored.ts'],
   },
   {
@@ -80,7 +79,6 @@ export const MERCHANT_RESOURCES = [
     ends: DAY,
     shown_by: 'metric assay_sponsored_left',
     code: null,
-    metric: 'assay_sponsored_left',
     files: ['service/invoices/sponsored.ts', 'service/invoices/deposits.ts'],
   },
   {
@@ -94,7 +92,7 @@ export const MERCHANT_RESOURCES = [
     ends: `after ${INVOICE_RULES.follow_longest_ms / 60_000} min`,
     shown_by: 'metric assay_event_streams',
     code: 'INVOICE_RATE_LIMITED',
-    metric: 'assay_event_streams',
+    metric: { name: 'assay_event_streams' },
     files: ['service/invoices/live.ts'],
   },
   {

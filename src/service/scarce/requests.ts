@@ -14,7 +14,7 @@ export const REQUEST_RESOURCES = [
     ends: `after ${limits.idle_ms / 1_000} s without traffic`,
     shown_by: 'metric assay_connections',
     code: null,
-    metric: 'assay_connections',
+    metric: { name: 'assay_connections' },
     files: ['surfaces/http/connections.ts'],
   },
   {
@@ -41,7 +41,7 @@ export const REQUEST_RESOURCES = [
     ends: HOLD,
     shown_by: 'metric assay_calls_in_flight',
     code: 'OVERLOADED',
-    metric: 'assay_calls_in_flight',
+    metric: { name: 'assay_calls_in_flight' },
     files: ['service/admission/slots.ts', 'service/calls/instrumented-call.ts'],
   },
   {
@@ -68,7 +68,6 @@ export const REQUEST_RESOURCES = [
     ends: `half of a client's measured work is forgotten after ${ADMISSION_RULES.cost_half_life_ms} ms`,
     shown_by: 'metric assay_event_loop_lag_ms',
     code: 'OVERLOADED',
-    metric: 'assay_event_loop_lag_ms',
     files: ['service/admission/lanes.ts', 'service/calls/instrumented-call.ts'],
   },
   {
@@ -82,7 +81,7 @@ export const REQUEST_RESOURCES = [
     ends: HOLD,
     shown_by: 'metric assay_request_bodies_bytes',
     code: 'OVERLOADED',
-    metric: 'assay_request_bodies_bytes',
+    metric: { name: 'assay_request_bodies_bytes' },
     files: ['service/admission/bodies.ts', 'assembly/app.ts'],
   },
   {
@@ -109,7 +108,22 @@ export const REQUEST_RESOURCES = [
     ends: `after ${limits.heavy_ms / 1_000} s of work`,
     shown_by: 'metric assay_queue_depth',
     code: 'OVERLOADED',
+    metric: { name: 'assay_queue_depth', queue: 'heavy' },
     files: ['adapters/heavy-work/pool.ts'],
+  },
+  {
+    id: 'signatures',
+    name: 'receipts that wait for their signature',
+    scope: 'process',
+    per: 'held',
+    bounds: { all: limits.calls_in_flight },
+    kept: null,
+    gives_way: 'none: each belongs to a call in flight',
+    ends: HOLD,
+    shown_by: 'metric assay_queue_depth',
+    code: null,
+    metric: { name: 'assay_queue_depth', queue: 'signing' },
+    files: ['adapters/signer/queue.ts'],
   },
   {
     id: 'store_operations',
@@ -122,6 +136,7 @@ export const REQUEST_RESOURCES = [
     ends: 'when the store answers',
     shown_by: 'metric assay_queue_depth',
     code: 'STORE_UNAVAILABLE',
+    metric: { name: 'assay_queue_depth', queue: 'store' },
     files: ['adapters/store/postgres.ts'],
   },
   {
@@ -187,6 +202,7 @@ export const REQUEST_RESOURCES = [
     ends: `within ${LOG_RULES.merge_s} s`,
     shown_by: 'metric assay_queue_depth',
     code: null,
+    metric: { name: 'assay_queue_depth', queue: 'receipts_log' },
     files: ['service/log'],
   },
 ] as const satisfies readonly ScarceResource[]

@@ -31,8 +31,8 @@ export interface ScarceResource {
   shown_by: string
   /** Problem of a refusal; null where nothing is refused. */
   code: ProblemCode | null
-  /** Metric of the use, where it is in memory. */
-  metric?: string
+  /** Gauge of the use, and the label of the queue where it has several. */
+  metric?: { name: string; queue?: string }
   /** Files of src/ that hold or count it. */
   files: readonly string[]
 }

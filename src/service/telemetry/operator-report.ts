@@ -7,6 +7,8 @@ import { PAYMENT_STATES, type PaymentState } from '../../pure/payments/states.ts
 import type { SponsoredState, Sponsoring } from '../invoices/sponsored.ts'
 import type { GasView } from '../payments/gas-watch.ts'
 import type { GasStatus } from '../payments/writer-rules.ts'
+import { SCARCE_RESOURCES } from '../scarce/register.ts'
+import type { ScarceResource } from '../scarce/resource.ts'
 import { outcomeClass, type OutcomeClass } from './history.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
@@ -69,10 +71,19 @@ interface DatasetReport {
   limit_days: number
 }
 
-interface QueueReport {
-  name: string
-  waiting: number
-  limit: number
+/** Use of a scarce resource in this process; null where it is counted elsewhere. */
+interface ResourceReport extends Pick<ScarceResource, 'name' | 'scope' | 'per' | 'bounds' | 'code'> {
+  used: number | null
+}
+
+/** Rows of the register with their use, as the gauges show it. */
+export function resourceReports({ values }: Pick<Telemetry, 'values'>): ResourceReport[] {
+  return SCARCE_RESOURCES.map(({ name, scope, per, bounds, code, metric }) => {
+    const found = metric === undefined ? [] : values(metric.name)
+    const own = found.filter(({ labels }) => metric?.queue === undefined || labels['queue'] === metric.queue)
+    const used = own.length === 0 ? null : own.reduce((sum, { value }) => sum + value, 0)
+    return { name, scope, per, bounds, code, used }
+  })
 }
 
 export interface OperatorReport {
@@ -88,7 +99,7 @@ export interface OperatorReport {
   /** Sweeps and relays of the day; null where the gas wallet makes none. */
   sponsored: SponsoredState | null
   datasets: DatasetReport[]
-  queues: QueueReport[]
+  resources: readonly ResourceReport[]
   /** Webhook deliveries in the store that wait, and those that were given up. */
   webhooks: { pending: number; dead: number }
   leases: { name: string; holder: string; expires_in_s: number }[]
@@ -102,7 +113,7 @@ export interface ReportSource {
   gas_prices(): readonly GasView[]
   sponsoring: Pick<Sponsoring, 'look'> | null
   datasets(): readonly DatasetReport[]
-  queues(): QueueReport[]
+  resources(): readonly ResourceReport[]
 }
 
 export async function operatorReport(source: ReportSource): Promise<OperatorReport> {
@@ -129,7 +140,7 @@ export async function operatorReport(source: ReportSource): Promise<OperatorRepo
     gas_prices: source.gas_prices(),
     sponsored: (await source.sponsoring?.look()) ?? null,
     datasets: source.datasets().toSorted((one, other) => other.age_days / other.limit_days - one.age_days / one.limit_days),
-    queues: source.queues(),
+    resources: source.resources(),
     webhooks,
     leases: leases.map(({ name, holder, until_ms }) => ({ name, holder, expires_in_s: Math.ceil((until_ms - now_ms) / 1_000) })),
   }

@@ -5,6 +5,7 @@ import { durationText } from '../../pure/duration-text.ts'
 import { currencyOf, type Currency } from '../../pure/networks.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
 import { sponsoredNotices } from '../../service/invoices/sponsored.ts'
+import { boundTexts } from '../../service/scarce/resource.ts'
 import type { DayReport, Money, OperatorReport } from '../../service/telemetry/operator-report.ts'
 import { assetPath } from './assets.ts'
 import { SmallVerdict } from './components/verdict.ts'
@@ -30,7 +31,7 @@ export const REPORT_TABLES: Readonly<Record<string, (report: OperatorReport) => 
   'gas.csv': gasTable,
   'gas-prices.csv': gasPriceTable,
   'datasets.csv': datasetTable,
-  'queues.csv': queueTable,
+  'resources.csv': resourceTable,
   'webhooks.csv': webhookTable,
   'leases.csv': leaseTable,
 }
@@ -70,7 +71,7 @@ export function operatorPage(report: OperatorReport, notice: string | null): str
         <${Section} id="gas-prices" title="Gas against prices" file="gas-prices.csv" table=${gasPriceTable(report)} none="No gas wallet settles here." />
         <${Section} id="tools" title="Tools" file="tools.csv" table=${toolTable(report)} none="No calls yet." />
         <${Section} id="datasets" title="Reference tables" file="datasets.csv" table=${datasetTable(report)} />
-        <${Section} id="queues" title="Queues of this process" file="queues.csv" table=${queueTable(report)} />
+        <${Section} id="resources" title="Scarce resources" file="resources.csv" table=${resourceTable(report)} />
         <${Section} id="webhooks" title="Webhook deliveries" file="webhooks.csv" table=${webhookTable(report)} />
         <${Section} id="leases" title="Leases" file="leases.csv" table=${leaseTable(report)} none="No process has a lease." />
       </main>
@@ -339,8 +340,19 @@ function webhookTable({ webhooks }: OperatorReport): ReportTable {
   }
 }
 
-function queueTable({ queues }: OperatorReport): ReportTable {
-  return { head: ['queue', 'waiting', 'limit'], numbers_from: 1, rows: queues.map(({ name, waiting, limit }) => [name, waiting, limit]) }
+/** Use of this process where it is in memory; the bounds are those of docs/operating/limits.md. */
+function resourceTable({ resources }: OperatorReport): ReportTable {
+  return {
+    head: ['resource', 'bounds', 'of', 'refusal', 'in use'],
+    numbers_from: 4,
+    rows: resources.map(({ name, scope, per, bounds, code, used }) => [
+      name,
+      `${boundTexts(bounds).join(', ')}${per === 'held' ? '' : ` per ${per}`}`,
+      scope,
+      code ?? '',
+      used === null ? '' : Math.round(used),
+    ]),
+  }
 }
 
 function callsOf(calls: DayReport['calls']): number {
