@@ -37,6 +37,7 @@ import { networkHasher, trustedProxies } from '../src/service/clients.ts'
 import { readSettings } from '../src/service/read-settings.ts'
 import { CHANNEL_RULES } from '../src/service/limits.ts'
 import { createInvoiceService } from '../src/service/invoices/invoice-service.ts'
+import { createNewMerchantQuota } from '../src/service/invoices/new-merchants.ts'
 import { createWriteBudget } from '../src/service/invoices/write-budget.ts'
 import { createAllowance, createSourceBudget, createOutsideReads } from '../src/service/payments/allowance.ts'
 import { createFailureCount, ON_CHAIN_LIMITS, createPayerStatus } from '../src/service/payments/reserved-balances.ts'
@@ -347,6 +348,7 @@ function invoices() {
     watch: null,
     contracts: null,
     reads: outsideReads(),
+    quota: createNewMerchantQuota({ store, clock: systemClock, derive: createDerivation(secret) }),
     budget: createWriteBudget(store.invoices, systemClock),
     pilot_merchant: null,
     operator_key: { sign: () => '0x' },

@@ -10,6 +10,7 @@ import { createContractSignatures, type ContractSignatures } from '../service/in
 import { createInvoiceService, type InvoiceService } from '../service/invoices/invoice-service.ts'
 import { createInvoiceLive, type InvoiceLive } from '../service/invoices/live.ts'
 import { createInvoiceRelay, type InvoiceRelay } from '../service/invoices/relay.ts'
+import { createNewMerchantQuota } from '../service/invoices/new-merchants.ts'
 import { createWriteBudget } from '../service/invoices/write-budget.ts'
 import { networkHasher } from '../service/clients.ts'
 import { INVOICE_RULES, CREDIT_RULES } from '../service/limits.ts'
@@ -94,6 +95,7 @@ function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts 
     watch,
     contracts,
     reads,
+    quota: createNewMerchantQuota({ store, clock, derive }),
     budget: createWriteBudget(store.invoices, clock, settings.ASSAY_MERCHANT_WRITES_PER_MINUTE),
     pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
     operator_key: receipt_signer,

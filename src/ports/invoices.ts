@@ -84,10 +84,15 @@ export interface InvoiceBounds {
   calls_unsigned: number
   /** Open invoices of a merchant that it signed. Beyond them a signed one is refused. */
   merchant_signed: number
+  /** Creates nothing: only the invoice of an earlier request with the same key is returned. */
+  only_known?: boolean
 }
 
-/** `same`: this request key came before with the same content. `conflict`: with other content. Unsigned invoices are never refused as full. */
-export type InvoiceKeepResult = { kind: 'created' | 'same'; invoice: StoredInvoice } | { kind: 'conflict' | 'merchant_full' }
+/**
+ * `same`: this request key came before with the same content. `conflict`: with other content. `unknown`: it did not come before, and only known
+ * invoices were asked for. Unsigned invoices are never refused as full.
+ */
+export type InvoiceKeepResult = { kind: 'created' | 'same'; invoice: StoredInvoice } | { kind: 'conflict' | 'merchant_full' | 'unknown' }
 
 export interface InvoicePayment {
   transaction: string
@@ -259,7 +264,7 @@ export interface InvoiceStore {
   signed_by(merchant: string, before: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
   /** Of this merchant, signed by it and not void, with this creditor reference; the newest ten. */
   signed_by_reference(merchant: string, reference: string): Promise<StoredInvoice[]>
-  /** Returns true when an invoice that this merchant signed was paid, on the chain or at a bank. */
+  /** Returns true when a payment on the chain was seen of an invoice that this merchant signed. Its own confirmation of a bank transfer costs nothing. */
   was_paid(merchant: string): Promise<boolean>
   /** Marks the invoice as paid by a bank transfer unless it is void, paid, or a payment is on its way to the chain. */
   close_by_bank(closing: BankClosing, now_ms: number): Promise<BankCloseResult>

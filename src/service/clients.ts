@@ -115,6 +115,12 @@ export function widerNetwork(address: string): string {
   return ipv6Groups(address).slice(0, 3).join(':')
 }
 
+/** The network of a provider around a client: the /16 of an IPv4 address, the /32 of an IPv6 address. Bounds what many wider networks use together. */
+export function providerNetwork(address: string): string {
+  if (isIP(address) !== 6) return address.split('.').slice(0, 2).join('.')
+  return ipv6Groups(address).slice(0, 2).join(':')
+}
+
 /**
  * Names a caller in quotas that protect others, such as slots, rates and failures: the IPv4 address, or the /48 of an IPv6 address. Free calls are
  * counted by `clientNetwork` instead, and bounded by the wider network.

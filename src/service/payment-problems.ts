@@ -345,6 +345,14 @@ export const INVOICE_PROBLEMS = {
     'The merchant has reached the maximum of signed open invoices.',
     'retryable',
   ),
+  INVOICE_NETWORK_LIMIT: callerFault(
+    429,
+    'tool',
+    'Too many signed invoices of new merchants today',
+    'Invoices that merchants sign before their first payment on the chain are limited per day: for a network (/24, /48), for a provider network ' +
+      '(/16, /32), and for all. `limit_of` and the detail state which limit was reached. Merchants that were paid are not limited by it.',
+    'retryable',
+  ),
   INVOICE_RATE_LIMITED: callerFault(
     429,
     'tool',

@@ -172,6 +172,7 @@ export function fixedInvoices(
     watch,
     contracts,
     reads: FREE_READS,
+    quota: { take: () => Promise.resolve({ ok: true, give_back: () => Promise.resolve() }) },
     budget: createWriteBudget(store, { steady_ms: () => 0 }),
     operator_key: nobleSigner(new Uint8Array(32).fill(7)),
     pilot_merchant: '0x00000000000000000000000000000000a11ce002',

@@ -207,12 +207,12 @@ export const READ_SIGNED = statement(
     order by number desc limit ${limit}`,
 )
 
-/** An invoice of a merchant that it signed and that was paid. */
+/** An invoice of a merchant that it signed and that was paid on the chain. */
 export const READ_PAID = statement(
   'invoice_paid',
   sql`select ${selected({ invoice_id })} from invoice
     where merchant = ${merchant} and issue_signature is not null
-      and (bank_paid_ms is not null or exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id)) limit 1`,
+      and exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id) limit 1`,
 )
 
 /** The primary key decides which of two attributions of a log came first. */

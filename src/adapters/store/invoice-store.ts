@@ -222,6 +222,7 @@ function* keep(invoice: ReturnType<typeof withCreator>, bounds: InvoiceBounds): 
   const { invoice_id, merchant, network, issue_signature, created_ms } = invoice
   const known = yield* keptBefore(invoice)
   if (known !== null) return known
+  if (bounds.only_known === true) return { kind: 'unknown' }
   if (issue_signature !== null && (yield* isSignedFull(merchant, created_ms, bounds.merchant_signed))) return { kind: 'merchant_full' }
   const created = yield* readFirst(sql.INSERT, invoice)
   // The same request key with another merchant came at the same moment, under another lock.

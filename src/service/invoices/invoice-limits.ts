@@ -32,6 +32,15 @@ export const INVOICE_RULES = {
   statement_writes: 5,
   /** Maximum number of signed writes per minute, in each process, of all merchants in a network (/24, /48) that were never paid here. */
   network_new_per_minute: 300,
+  /**
+   * Maximum number of invoices a UTC day that merchants sign which were never paid here on the chain: from one network (/24, /48), from one
+   * provider network (/16, /32), and from all. A network that has used up to `new_signed_small` of them uses the whole of the wider budgets;
+   * others leave half of them to such networks.
+   */
+  new_signed_network: 500,
+  new_signed_provider: 2_000,
+  new_signed_all: 20_000,
+  new_signed_small: 20,
   /** Time in ms for which further requests of a client in the name of a merchant whose signature it sent count for that merchant, and the number kept. */
   proof_ms: 600_000,
   proofs_remembered: 10_000,

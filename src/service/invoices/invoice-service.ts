@@ -27,6 +27,7 @@ import { INVOICE_RULES, limits } from '../limits.ts'
 import { type InvoiceView, readBankPayment, readCreatorReport, relayMinimum, standingNow } from './invoice-view.ts'
 import { isChainFault } from '../chain-fault.ts'
 import { checkMerchantSignature, notFound, type SignatureParts } from './merchant-signature.ts'
+import type { NewMerchantQuota } from './new-merchants.ts'
 import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
 import type { Sponsoring } from './sponsored.ts'
 import type { InvoiceWatch } from './watch.ts'
@@ -178,13 +179,22 @@ async function merchantAct(
   if (full !== null) return { ok: false, problem: full }
   const now_ms = parts.clock.now_ms()
   if (act === 'issue') {
-    const kept = await parts.store.sign(invoice.invoice_id, checked.signature, now_ms, INVOICE_RULES.merchant_signed)
-    if (kept === 'full') return { ok: false, problem: signedFull() }
-    if (kept === 'gone') return { ok: false, problem: notFound() }
+    const refusal = is_new ? await signInvoice(parts, invoice, checked.signature, client) : null
+    if (refusal !== null) return { ok: false, problem: refusal }
   } else if (!(await parts.store.void(invoice.invoice_id, checked.signature, now_ms))) {
     return { ok: false, problem: problem('INVOICE_NOT_VOIDABLE', 'A payment was seen or is on its way, or it is void already.') }
   }
   return after(parts, invoice)
+}
+
+/** Stores the merchant's signature within the day's budgets; null when the invoice has it. */
+async function signInvoice(parts: InvoiceDeskParts, invoice: StoredInvoice, signature: string, client: string): Promise<Problem | null> {
+  const unit = await parts.quota.take(invoice.merchant, client)
+  if (!unit.ok) return unit.problem
+  const kept = await parts.store.sign(invoice.invoice_id, signature, parts.clock.now_ms(), INVOICE_RULES.merchant_signed)
+  if (kept === 'kept') return null
+  await unit.give_back()
+  return kept === 'full' ? signedFull() : notFound()
 }
 
 async function submit(
@@ -215,6 +225,8 @@ async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<{
 interface CreateParts extends SignatureParts {
   /** Budgets of merchants and clients. */
   budget: WriteBudget
+  /** Daily budgets of invoices that merchants sign which were never paid. */
+  quota: NewMerchantQuota
   store: InvoiceStore
   clock: Clock
   derive: Derivation
@@ -260,11 +272,17 @@ async function createInvoice(
     return { kind: 'invalid', fault: 'merchant_is_deposit', field: 'merchant', message: INVOICE_FAULTS.merchant_is_deposit }
   const unsigned = await creationFault(parts, read.content, asker)
   if (unsigned !== null) return { kind: 'refused', problem: unsigned }
-  const kept = await parts.store.keep(newInvoice(parts, read.content, asker, product), INVOICE_RULES)
+  const unit = asker.signature === null ? null : await parts.quota.take(read.content.merchant, asker.address ?? '')
+  // Without a unit, only the invoice of an earlier request with this key is returned.
+  const bounds = { ...INVOICE_RULES, only_known: unit?.ok === false }
+  const kept = await parts.store.keep(newInvoice(parts, read.content, asker, product), bounds)
+  if (unit?.ok === true && kept.kind !== 'created') await unit.give_back()
   switch (kept.kind) {
     case 'created':
     case 'same':
       return kept
+    case 'unknown':
+      return { kind: 'refused', problem: unit?.ok === false ? unit.problem : signedFull() }
     case 'conflict':
       return { kind: 'refused', problem: problem('INVOICE_CONFLICT', 'This Idempotency-Key came before with other content.') }
     case 'merchant_full':

@@ -116,7 +116,14 @@ const create = defineEndpoint({
     200: { description: 'The invoice that the same Idempotency-Key made before.', json: RECORD },
     201: { description: 'The invoice.', json: RECORD },
   },
-  problems: ['INVOICE_SIGNATURE_INVALID', 'INVOICE_CONFLICT', 'INVOICE_LIMIT', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+  problems: [
+    'INVOICE_SIGNATURE_INVALID',
+    'INVOICE_CONFLICT',
+    'INVOICE_LIMIT',
+    'INVOICE_NETWORK_LIMIT',
+    'UPSTREAM_RPC_UNAVAILABLE',
+    'STORE_UNAVAILABLE',
+  ],
   async run({ body, headers, caller }, { deps }) {
     const { amountUsdc, amount_usdc, clientName, client_name, signature = null, ...content } = body
     const request_key = headers['Idempotency-Key'] ?? null
@@ -231,7 +238,14 @@ function merchantAct(id: string, act: MerchantAct, path: string, summary: string
     rate: WRITE_RATE,
     body: { schema: MERCHANT_SIGNATURE, bounds: INVOICE_BODY },
     answers: { 200: { description: 'The invoice.', json: RECORD } },
-    problems: ['INVOICE_SIGNATURE_INVALID', 'INVOICE_NOT_VOIDABLE', 'INVOICE_LIMIT', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+    problems: [
+      'INVOICE_SIGNATURE_INVALID',
+      'INVOICE_NOT_VOIDABLE',
+      'INVOICE_LIMIT',
+      'INVOICE_NETWORK_LIMIT',
+      'UPSTREAM_RPC_UNAVAILABLE',
+      'STORE_UNAVAILABLE',
+    ],
     run: async ({ parts, body, caller }, { deps }) =>
       changed(await deps.invoices.service.act(parts.id, act, body.signature ?? null, caller)),
   })
