@@ -214,18 +214,48 @@ export interface WatchedMerchant {
   merchant: string
   /** First block that is not closed; null before the first look. */
   next_block: number | null
-  /** The oldest invoice that is still watched. */
-  since_ms: number
   looked_ms: number
+  /** Transfers are looked for until then. */
+  until_s: number
+  /** Time of the next look. */
+  due_ms: number
+  /** Pause after the last look; it doubles while nothing is found. */
+  wait_ms: number
+  /** Place in the order of looks. */
+  rank_ms: number
+  /** Payments on the chain were seen of enough of its invoices: it is looked at before merchants that only signed. */
+  proven: boolean
 }
 
-export interface InvoiceStore {
-  /** Keeps the invoice; an unsigned one makes room for itself by evicting the oldest beyond the bounds. */
-  keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult>
-  find(invoice_id: string): Promise<StoredInvoice | null>
-  payments(invoice_id: string): Promise<InvoicePayment[]>
-  find_by_nonce(nonce: string): Promise<StoredInvoice | null>
-  find_by_deposit(address: string): Promise<StoredInvoice | null>
+/** A look at a merchant. What became due since it was read, as `was_due_ms` shows, stays due. */
+export interface MerchantLook extends Omit<WatchedMerchant, 'until_s' | 'next_block'> {
+  next_block: number
+  was_due_ms: number
+}
+
+/** Remainder of an invoice that expired unpaid and was deleted: its deposit address follows from it. */
+export interface PurgedInvoice {
+  invoice_id: string
+  merchant: string
+  expires_s: number
+}
+
+/** How far the transfers of merchants were read, and the deposit addresses that are searched. */
+export interface InvoiceWatchStore {
+  /** Merchants that are due, in the order of their ranks. */
+  due_merchants(proven: boolean, now_ms: number, limit: number): Promise<WatchedMerchant[]>
+  /** Merchants that are due later, in the order of their ranks. */
+  next_merchants(now_ms: number, limit: number): Promise<WatchedMerchant[]>
+  /** Merchants with payments in blocks that are not final, the one looked at longest ago first. */
+  unsettled_merchants(limit: number): Promise<WatchedMerchant[]>
+  watch_of(merchant: string): Promise<WatchedMerchant | null>
+  /** Creation of the oldest invoice of the merchant that is watched at that second; null without one. */
+  watched_since(merchant: string, now_s: number): Promise<number | null>
+  record_looks(looks: readonly MerchantLook[]): Promise<void>
+  /** Makes a merchant due that would be looked at later. */
+  wake(merchant: string, now_ms: number): Promise<void>
+  /** Number of its invoices that have a payment on the chain, up to a limit. */
+  paid_invoices(merchant: string, limit: number): Promise<number>
   /**
    * Deposit addresses of this merchant that are watched at that second, those after a number; `number` is that place. `open`: of invoices that
    * are neither paid, void nor expired; `late`: all others.
@@ -237,6 +267,29 @@ export interface InvoiceStore {
     after: number,
     limit: number,
   ): Promise<{ number: number; deposit_address: string | null }[]>
+  /** The same of several merchants, up to a limit. */
+  deposits_among(
+    merchants: readonly string[],
+    which: 'open' | 'late',
+    at_s: number,
+    limit: number,
+  ): Promise<{ merchant: string; deposit_address: string | null }[]>
+  /**
+   * Deletes invoices whose watch is over and that have no payment, claim or evidence, up to a limit, and what is known of deleted ones since before
+   * a time. Returns how many invoices it deleted.
+   */
+  purge_unpaid(now_ms: number, forget_before_ms: number, limit: number): Promise<number>
+  /** Null for an invoice that was not deleted in this way. */
+  purged(invoice_id: string): Promise<PurgedInvoice | null>
+}
+
+export interface InvoiceStore extends InvoiceWatchStore {
+  /** Keeps the invoice; an unsigned one makes room for itself by evicting the oldest beyond the bounds. */
+  keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult>
+  find(invoice_id: string): Promise<StoredInvoice | null>
+  payments(invoice_id: string): Promise<InvoicePayment[]>
+  find_by_nonce(nonce: string): Promise<StoredInvoice | null>
+  find_by_deposit(address: string): Promise<StoredInvoice | null>
   /** Of this merchant, signed by it and not expired at that second, in the order in which they were made. */
   plain_candidates(merchant: string, at_s: number, limit: number): Promise<StoredInvoice[]>
   /** Attributes a log unless it is attributed already; true when this call did. */
@@ -253,11 +306,6 @@ export interface InvoiceStore {
   sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<InvoiceSignResult>
   /** Voids an invoice that has no payment and is not void; false otherwise. */
   void(invoice_id: string, signature: string, now_ms: number): Promise<boolean>
-  /** Merchants with an invoice that is watched at that second, the one looked at longest ago first; most places go first to those that signed one. */
-  watched(now_s: number, limit: number): Promise<WatchedMerchant[]>
-  watch_of(merchant: string): Promise<WatchedMerchant | null>
-  /** Keeps how far the merchant's transfers were read, and when they were last known up to the head of the chain. */
-  record_watch(merchant: string, next_block: number, looked_ms: number): Promise<void>
   /** Of this merchant, watched at that second and not void, in the order in which they were made, those after a number; `number` is that place. */
   page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
   /** Invoices that this merchant signed, the newest first, those before a number; `number` is that place. */

@@ -406,22 +406,6 @@ for (const open of STORE_DRIVERS) {
       assert.deepEqual(await store.invoices.other_assets(named.invoice_id), [{ ...seen, invoice_id: named.invoice_id, named_by: 'nonce' }])
     })
 
-    test('merchants are watched while an invoice is, the one looked at longest ago first', async () => {
-      const far = { watch_until_s: 9_000_000_000, expires_s: 8_999_999_999 }
-      const [one, two] = [await kept(far), await kept({ ...far, created_ms: NOW_MS + 50 })]
-      await kept({ ...far, merchant: two.merchant, created_ms: NOW_MS + 60 })
-      await store.invoices.record_watch(one.merchant, 12, NOW_MS)
-      const watched = await store.invoices.watched(9_000_000_000, 10)
-      assert.deepEqual(watched, [
-        { merchant: two.merchant, next_block: null, since_ms: NOW_MS + 50, looked_ms: 0 },
-        { merchant: one.merchant, next_block: 12, since_ms: NOW_MS, looked_ms: NOW_MS },
-      ])
-      await store.invoices.record_watch(one.merchant, 15, NOW_MS + 1)
-      assert.equal((await store.invoices.watch_of(one.merchant))?.next_block, 15)
-      assert.deepEqual(await store.invoices.watched(9_000_000_001, 10), [])
-      assert.equal(await store.invoices.watch_of(address()), null)
-    })
-
     test('what one of the databases cannot hold is refused by both', async () => {
       const wrong: Partial<NewInvoice>[] = [{ terms: 'a\u0000' }, { amount_minor: 2n ** 63n }, { created_ms: 1.5 }, { content_hash: '' }]
       for (const change of wrong) await assert.rejects(store.invoices.keep(invoiceOf(change), BOUNDS), { code: 'STORE_REFUSED' })

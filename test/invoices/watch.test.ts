@@ -7,7 +7,7 @@ import type { InvoiceStore, WatchedMerchant } from '../../src/ports/invoices.ts'
 import { INVOICE_RULES } from '../../src/service/limits.ts'
 import { createInvoiceWatch, type InvoiceWatch } from '../../src/service/invoices/watch.ts'
 import { runs, SEED } from '../support/counts.ts'
-import { fixedInvoices, invoicesInMemory } from '../support/invoices-memory.ts'
+import { fixedInvoices, invoicesInMemory, WATCHED } from '../support/invoices-memory.ts'
 
 const MERCHANT = '0x00000000000000000000000000000000a11ce001'
 const INVOICE = 'inv_vector00000000000000000000'
@@ -23,11 +23,12 @@ function place(head: bigint, next_block: number) {
     timestamp_s: Math.floor(NOW_MS / 1_000),
   })
   let read = 0n
-  let row: WatchedMerchant = { merchant: MERCHANT, next_block, since_ms: NOW_MS - 3_600_000, looked_ms: 0 }
+  let row: WatchedMerchant = { ...WATCHED, merchant: MERCHANT, next_block, looked_ms: 0 }
   const store: InvoiceStore = {
     ...invoicesInMemory(),
     watch_of: () => Promise.resolve(row),
-    record_watch: (_merchant, next, looked_ms) => Promise.resolve(void (row = { ...row, next_block: next, looked_ms })),
+    watched_since: () => Promise.resolve(NOW_MS - 3_600_000),
+    record_looks: ([look]) => Promise.resolve(void (row = { ...row, ...look })),
   }
   const chain = {
     head: () => Promise.resolve(header(head)),

@@ -88,6 +88,9 @@ function fixtures(): { invoices: StoredInvoice[]; payments: InvoicePayment[] } {
   return { invoices, payments }
 }
 
+/** A merchant that was read up to the head at noon. */
+export const WATCHED = { next_block: 1, looked_ms: NOON_S * 1_000, until_s: NOON_S * 2, due_ms: 0, wait_ms: 0, rank_ms: 0, proven: false }
+
 /** Invoices that last as long as the test. Nothing is bounded and nothing is watched. */
 export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceStore {
   const byId = new Map(invoices.map((invoice) => [invoice.invoice_id, invoice]))
@@ -125,9 +128,17 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
     set_closed: (id, closed) => change(id, { closed }),
     sign: (id, issue_signature) => change(id, { issue_signature }).then(() => 'kept' as const),
     void: () => Promise.resolve(false),
-    watched: () => Promise.resolve([]),
-    watch_of: (merchant) => Promise.resolve({ merchant, next_block: 1, since_ms: 0, looked_ms: NOON_S * 1_000 }),
-    record_watch: () => Promise.resolve(),
+    due_merchants: () => Promise.resolve([]),
+    next_merchants: () => Promise.resolve([]),
+    unsettled_merchants: () => Promise.resolve([]),
+    watch_of: (merchant) => Promise.resolve({ ...WATCHED, merchant }),
+    watched_since: () => Promise.resolve(0),
+    record_looks: () => Promise.resolve(),
+    wake: () => Promise.resolve(),
+    paid_invoices: () => Promise.resolve(0),
+    deposits_among: () => Promise.resolve([]),
+    purge_unpaid: () => Promise.resolve(0),
+    purged: () => Promise.resolve(null),
     page_of: () => Promise.resolve([]),
     signed_by: () => Promise.resolve([]),
     signed_by_reference: () => Promise.resolve([]),

@@ -62,10 +62,10 @@ const invoice_progress = columns({
   updated_ms: count,
 })
 /** Columns that are read of an invoice. */
-const invoice = { ...invoice_terms, ...invoice_progress }
-const invoice_number = columns({ number: count })
-const { invoice_id, merchant } = invoice_terms
-const INVOICE_KEY = matched({ invoice_id })
+export const invoice = { ...invoice_terms, ...invoice_progress }
+export const invoice_number = columns({ number: count })
+export const { invoice_id, merchant } = invoice_terms
+export const INVOICE_KEY = matched({ invoice_id })
 
 const transfer_key = columns({ transaction: key_type, log_index: count }, { transaction: 'transaction_hash' })
 const transfer_block = columns({ block_number: count, block_hash: key_type, block_time_s: count, confirmed: flag, final: flag })
@@ -78,7 +78,6 @@ const transfer_content = columns({
 const invoice_payment = { ...transfer_key, invoice_id, ...transfer_content, ...transfer_block }
 const TRANSFER_KEY = matched(transfer_key)
 
-const watched = columns({ merchant: key_type, next_block: nullable(count), looked_ms: count })
 const now = parameter('now_ms', count)
 const now_s = parameter('now_s', count)
 const limit = parameter('limit', count)
@@ -129,16 +128,20 @@ export const OF_NETWORK = pool('network', sql`network = ${parameter('network', k
 export const OF_ALL_NETWORKS = pool('networks', raw('network is not null'))
 export const OF_CALLS = pool('calls', raw('network is null'))
 
-/** Deletes an invoice without payment, claim or evidence. The caller has locked its row. */
-export const EVICT = statement(
-  'invoice_evict',
-  sql`delete from invoice where number = ${invoice_number.number} and marks = '' and void_signature is null and bank_payment is null
+/** No payment, claim or evidence names the invoice. */
+export const WITHOUT_EVIDENCE = raw(`marks = '' and bank_payment is null
       and not exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id)
       and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = invoice.invoice_id and p.final = 0)
       and not exists (select 1 from invoice_bank_report r where r.invoice_id = invoice.invoice_id)
-      and not exists (select 1 from invoice_other_asset o where o.invoice_id = invoice.invoice_id)
+      and not exists (select 1 from invoice_other_asset o where o.invoice_id = invoice.invoice_id)`)
+
+/** Deletes an invoice without payment, claim or evidence. The caller has locked its row. */
+export const EVICT = statement(
+  'invoice_evict',
+  sql`delete from invoice where number = ${invoice_number.number} and void_signature is null and ${WITHOUT_EVIDENCE}
     returning ${selected({ invoice_id })}`,
 )
+
 export const FORGET_NONCES = statement('invoice_forget_nonces', sql`delete from invoice_nonce where ${INVOICE_KEY}`)
 export const HOLD = statement('invoice_hold', sql`update invoice set held = 1 where number = ${invoice_number.number}`)
 
@@ -164,19 +167,6 @@ export const FIND_BY_DEPOSIT = statement(
   'invoice_find_by_deposit',
   sql`select ${selected(invoice)} from invoice where deposit_address = ${deposit_address}`,
 )
-
-/** Unpaid invoices that can still be paid in time; a transfer to any other watched deposit address is late or a second one. */
-const OPEN_DEPOSIT = raw('closed = 0 and voided_ms is null')
-function depositPage(name: string, condition: SqlFragment<{ now_s: number }, unknown>) {
-  return statement(
-    name,
-    sql`select ${selected({ ...invoice_number, ...pick(invoice, 'deposit_address') })} from invoice
-      where merchant = ${merchant} and watch_until_s >= ${now_s} and deposit_address is not null and number > ${parameter('after', count)}
-        and ${condition} order by number limit ${limit}`,
-  )
-}
-export const READ_OPEN_DEPOSITS = depositPage('invoice_open_deposits', sql`(${OPEN_DEPOSIT} and expires_s >= ${now_s})`)
-export const READ_LATE_DEPOSITS = depositPage('invoice_late_deposits', sql`not (${OPEN_DEPOSIT} and expires_s >= ${now_s})`)
 
 /** The largest 200, so that many tiny transfers cannot hide a real payment. In the order of the chain. */
 export const READ_PAYMENTS = statement(
@@ -301,36 +291,6 @@ export const CLOSE_BY_BANK = statement(
     where ${INVOICE_KEY} and voided_ms is null and bank_paid_ms is null and issue_signature is not null
       and not exists (${ON_ITS_WAY})
     returning invoice_id`,
-)
-
-const WATCHED = sql`select ${selected({ merchant }, 'i')}, ${selected(pick(watched, 'next_block'), 'w')},
-      ${expression('since_ms', count, 'min(i.created_ms)')}, ${expression('looked_ms', count, 'coalesce(w.looked_ms, 0)')}
-  from invoice i left join invoice_watch w on w.merchant = i.merchant`
-const ORDER = raw('order by coalesce(w.looked_ms, 0), i.merchant')
-
-/** Merchants that signed one of their invoices, so that unsigned invoices in the name of other merchants do not delay them. */
-export const READ_WATCHED_SIGNED = statement(
-  'invoice_watched_signed',
-  sql`${WATCHED} where i.watch_until_s >= ${now_s} group by i.merchant, w.next_block, w.looked_ms
-    having max(case when i.issue_signature is null then 0 else 1 end) = 1
-    ${ORDER} limit ${limit}`,
-)
-
-export const READ_WATCHED = statement(
-  'invoice_watched',
-  sql`${WATCHED} where i.watch_until_s >= ${now_s} group by i.merchant, w.next_block, w.looked_ms
-    ${ORDER} limit ${limit}`,
-)
-
-export const READ_WATCH_OF = statement(
-  'invoice_watch_of',
-  sql`${WATCHED} where i.merchant = ${merchant} group by i.merchant, w.next_block, w.looked_ms`,
-)
-
-export const WRITE_WATCH = statement(
-  'invoice_looked',
-  sql`insert into invoice_watch ${inserted(watched)}
-    on conflict (merchant) do update set ${replaced(pick(watched, 'next_block', 'looked_ms'))}`,
 )
 
 /** Invoices whose expiry was not considered. */

@@ -13,10 +13,11 @@ import type {
   InvoiceSignResult,
   StoredInvoice,
   WaitingDeposit,
-  WatchedMerchant,
 } from '../../ports/invoices.ts'
-import { assertStorable, execute, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
+import { assertStorable, execute, readAll, readFirst, readOne, type Work } from './database.ts'
 import * as sql from './invoice-statements.ts'
+import { SqlInvoiceWatchStore } from './invoice-watch-store.ts'
+import { WATCH_MERCHANT } from './invoice-watch-statements.ts'
 import type { WebhookEventType } from '../../ports/webhooks.ts'
 import { readTerms } from '../../pure/invoices/terms.ts'
 import { standingOf, type Standing } from '../../pure/invoices/standing.ts'
@@ -26,11 +27,8 @@ import { hasSubscribers, noteEvent } from './webhook-store.ts'
 
 const SAME_REFERENCE = 10
 
-/** Share of a round that is kept for merchants that signed an invoice. */
-const SIGNED_SHARE = 0.8
-
 /** Invoices in the SQL that both databases share. */
-export class SqlInvoiceStore extends DatabaseStore implements InvoiceStore {
+export class SqlInvoiceStore extends SqlInvoiceWatchStore implements InvoiceStore {
   async keep(given: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult> {
     const invoice = withCreator(given)
     const { invoice_id, merchant, nonces, network, issue_signature } = invoice
@@ -55,11 +53,6 @@ export class SqlInvoiceStore extends DatabaseStore implements InvoiceStore {
 
   find_by_deposit(address: string): Promise<StoredInvoice | null> {
     return this.database.readFirst(sql.FIND_BY_DEPOSIT, { deposit_address: address })
-  }
-
-  deposits_of(merchant: string, which: 'open' | 'late', at_s: number, after: number, limit: number) {
-    const page = which === 'open' ? sql.READ_OPEN_DEPOSITS : sql.READ_LATE_DEPOSITS
-    return this.database.readAll(page, { merchant, now_s: at_s, after, limit })
   }
 
   plain_candidates(merchant: string, at_s: number, limit: number): Promise<StoredInvoice[]> {
@@ -106,21 +99,6 @@ export class SqlInvoiceStore extends DatabaseStore implements InvoiceStore {
 
   void(invoice_id: string, signature: string, now_ms: number): Promise<boolean> {
     return this.database.atomically(() => voidInvoice(invoice_id, signature, now_ms))
-  }
-
-  async watched(now_s: number, limit: number): Promise<WatchedMerchant[]> {
-    const signed = await this.database.readAll(sql.READ_WATCHED_SIGNED, { now_s, limit: Math.ceil(limit * SIGNED_SHARE) })
-    const all = await this.database.readAll(sql.READ_WATCHED, { now_s, limit })
-    const watched = new Map([...signed, ...all].map((merchant) => [merchant.merchant, merchant]))
-    return [...watched.values()].slice(0, limit)
-  }
-
-  watch_of(merchant: string): Promise<WatchedMerchant | null> {
-    return this.database.readFirst(sql.READ_WATCH_OF, { merchant })
-  }
-
-  async record_watch(merchant: string, next_block: number, looked_ms: number): Promise<void> {
-    await this.database.execute(sql.WRITE_WATCH, { merchant, next_block, looked_ms })
   }
 
   async page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
@@ -228,6 +206,7 @@ function* keep(invoice: ReturnType<typeof withCreator>, bounds: InvoiceBounds): 
   // The same request key with another merchant came at the same moment, under another lock.
   if (created === undefined) return (yield* keptBefore(invoice)) ?? { kind: 'conflict' }
   for (const nonce of invoice.nonces) yield* execute(sql.INSERT_NONCE, { nonce, invoice_id })
+  yield* execute(WATCH_MERCHANT, { merchant, until_s: invoice.watch_until_s, due_ms: created_ms, rank_ms: created_ms })
   if (issue_signature === null) yield* evictOldest(network, bounds)
   else yield* noteMerchantAct(invoice_id, 'invoice.created', created_ms)
   return { kind: 'created', invoice: created }

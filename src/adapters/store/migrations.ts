@@ -1,6 +1,7 @@
 import { count } from './columns.ts'
 import { expression, sql, statement } from './statements.ts'
 import { FIRST_MIGRATIONS } from './migrations-0001-0009.ts'
+import { WATCH_ORDER } from './migration-0034.ts'
 import { StoreError } from './errors.ts'
 import type { SqlDialect, Migration } from './database.ts'
 
@@ -450,6 +451,7 @@ export const MIGRATIONS: readonly Migration[] = [
     alter table invoice_sweep add column put_off_ms ${dialect.wide_integer};
   `,
   },
+  WATCH_ORDER,
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

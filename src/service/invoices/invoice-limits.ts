@@ -75,7 +75,7 @@ export const INVOICE_RULES = {
   candidates: 500,
   /**
    * Deposit addresses of a merchant that one look reads, more than the limits on invoices allow to be open, and the number in one page and one log
-   * search.
+   * search: half of what geth accepts for one position of a filter (1,000), in a request of 36 kB.
    */
   deposits_watched: 50_000,
   deposits_page: 500,
@@ -107,9 +107,30 @@ export const INVOICE_RULES = {
   signature_gas: 300_000n,
   /** Additional gas where the wallet is not deployed yet (ERC-6492). */
   deployment_gas: 3_000_000n,
-  /** Maximum number of merchants in one round of the job, and the interval of the job in ms. */
-  merchants: 50,
+  /** Interval of the rounds of the watch in ms. */
   watch_every_ms: 4_000,
+  /**
+   * Limits of one round: log searches of `deposits_page` addresses, and those of them that are left to merchants that were never paid; merchants with
+   * payments in blocks that are not final; merchants that are read before they are due where searches are free; and failures of the chain, after
+   * which the round ends.
+   */
+  round_searches: 30,
+  round_searches_new: 10,
+  round_unsettled: 500,
+  round_spare: 250,
+  round_faults: 16,
+  /** Merchants whose transfers are searched together, and deposit addresses of them that do not count as too many for it. */
+  group_merchants: 250,
+  group_deposits: 5_000,
+  /** Longest pause between looks at a merchant without a new payment: one that was paid, any other, and one whose transfers are too many for a look. */
+  wait_proven_ms: 30_000,
+  wait_new_ms: 600_000,
+  wait_crowded_ms: 3_600_000,
+  /** Open invoices of a merchant for each one that was paid on the chain, up to which it is looked at before merchants that only signed. */
+  proven_open: 20,
+  /** Invoices that one run of the job deletes, and days for which a short row of each deleted invoice is kept. */
+  purged_together: 20_000,
+  purged_kept_days: 1_095,
   /** Event streams: interval of reads, interval of heartbeats, maximum duration, maximum number of followers in all and per client. */
   live_every_ms: 2_000,
   heartbeat_ms: 15_000,

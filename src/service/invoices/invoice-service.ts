@@ -21,6 +21,7 @@ import { type InvoiceAsked, INVOICE_FAULTS, readInvoice, type InvoiceContent, ty
 import { bankReference, type BankAccount } from '../../pure/invoices/links.ts'
 import { PILOT_CALLS, PILOT_MINOR, invoiceRecord, transferWay, type ShownDeposit } from '../../pure/invoices/record.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { InvoiceState } from '../../pure/invoices/standing.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
@@ -381,6 +382,9 @@ function cartOf({ chain_id, token }: CreateParts, content: InvoiceContent): Cart
   return { merchant, amount_minor: String(amount_minor), memo, client_name, chain_id, token, order_number, return_url, bank }
 }
 
+/** States in which a payment may come any moment. */
+const IS_AWAITED: ReadonlySet<string> = new Set<InvoiceState>(['ISSUED', 'PROCESSING', 'PARTIALLY_PAID'])
+
 /** View of an invoice from the data in the store. */
 async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<InvoiceView> {
   const { store, clock } = parts
@@ -415,6 +419,8 @@ async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<In
     carried_from_minor: relayMinimum(parts),
     max_timeout_s: limits.max_timeout_s,
   })
+  // Someone reads it, such as a payer on its page: a merchant that would be looked at later is looked at in the next round.
+  if (IS_AWAITED.has(standing.status) && (watch?.due_ms ?? 0) > now_ms + INVOICE_RULES.watch_every_ms) await store.wake(merchant, now_ms)
   const transfer_way = transferWay({ deposit, merchant_signed: invoice.issue_signature !== null })
   return { invoice, terms, payments, standing, transfer_way, record }
 }
