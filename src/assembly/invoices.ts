@@ -9,6 +9,7 @@ import type { Settings } from '../service/config.ts'
 import { createContractSignatures, type ContractSignatures } from '../service/invoices/contract-signature.ts'
 import { createInvoiceService, type InvoiceService } from '../service/invoices/invoice-service.ts'
 import { createInvoiceLive, type InvoiceLive } from '../service/invoices/live.ts'
+import { purgeInvoicesJob } from '../service/invoices/purged.ts'
 import { createInvoiceRelay, type InvoiceRelay } from '../service/invoices/relay.ts'
 import { createNewMerchantQuota } from '../service/invoices/new-merchants.ts'
 import { createWriteBudget } from '../service/invoices/write-budget.ts'
@@ -109,7 +110,8 @@ function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts 
     clearInterval(reading)
     live.stop()
   }
-  if (settling === null || watch === null) return { service: desk, relay: null, live, contracts, jobs: [], stop }
+  const purging = purgeInvoicesJob(store.invoices)
+  if (settling === null || watch === null) return { service: desk, relay: null, live, contracts, jobs: [purging], stop }
   const relay = createInvoiceRelay({
     payments: settling.desk,
     terms: room.terms,
@@ -120,7 +122,7 @@ function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts 
     sponsoring: settling.sponsoring,
   })
   const job = { name: 'invoices', every_ms: INVOICE_RULES.watch_every_ms, run: (now_ms: number) => watch.round(now_ms) }
-  return { service: desk, relay, live, contracts, jobs: [job], stop }
+  return { service: desk, relay, live, contracts, jobs: [job, purging], stop }
 }
 
 /** Webhooks of a deployment: the service behind the endpoints, and the delivery of what the store has queued. */

@@ -63,7 +63,7 @@ export function localSources(catalogue: Catalogue, settings: Settings | null): S
     screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report', active: bundledScreening },
     derive: localDerivation(settings),
     assured: noRecords,
-    invoices: { create: needsService, look: needsService, pilot: needsService },
+    invoices: { create: needsService, look: needsService, absent: needsService, pilot: needsService },
     disputes: { find: needsService, file: needsService },
     insurance: noInsurance,
     schemas: publishedSchemas(() => catalogue.tools),

@@ -240,17 +240,23 @@ export interface PurgedInvoice {
   expires_s: number
 }
 
+/**
+ * Seconds for which transfers are read after the watch of an invoice has ended, and by which its last reading is later: transfers to deposit addresses of
+ * expired invoices are read when their block is final.
+ */
+export const WATCH_MARGIN_S = 3_600
+
 /** How far the transfers of merchants were read, and the deposit addresses that are searched. */
 export interface InvoiceWatchStore {
-  /** Merchants that are due, in the order of their ranks. */
+  /** Merchants that are due, in the order of their ranks, until their transfers were read after the watch of their last invoice. */
   due_merchants(proven: boolean, now_ms: number, limit: number): Promise<WatchedMerchant[]>
   /** Merchants that are due later, in the order of their ranks. */
   next_merchants(now_ms: number, limit: number): Promise<WatchedMerchant[]>
   /** Merchants with payments in blocks that are not final, the one looked at longest ago first. */
   unsettled_merchants(limit: number): Promise<WatchedMerchant[]>
   watch_of(merchant: string): Promise<WatchedMerchant | null>
-  /** Creation of the oldest invoice of the merchant that is watched at that second; null without one. */
-  watched_since(merchant: string, now_s: number): Promise<number | null>
+  /** Creation of the oldest invoice of the merchant that was watched at that second; null without one. */
+  watched_since(merchant: string, at_s: number): Promise<number | null>
   record_looks(looks: readonly MerchantLook[]): Promise<void>
   /** Makes a merchant due that would be looked at later. */
   wake(merchant: string, now_ms: number): Promise<void>
@@ -275,7 +281,7 @@ export interface InvoiceWatchStore {
     limit: number,
   ): Promise<{ merchant: string; deposit_address: string | null }[]>
   /**
-   * Deletes invoices whose watch is over and that have no payment, claim or evidence, up to a limit, and what is known of deleted ones since before
+   * Deletes invoices that have no payment, claim or evidence and whose transfers were read after their watch, up to a limit, and what is known of deleted ones since before
    * a time. Returns how many invoices it deleted.
    */
   purge_unpaid(now_ms: number, forget_before_ms: number, limit: number): Promise<number>

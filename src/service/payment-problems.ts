@@ -332,6 +332,13 @@ export const CREDIT_PROBLEMS = {
 /** Problems of invoices. */
 export const INVOICE_PROBLEMS = {
   INVOICE_NOT_FOUND: callerFault(404, 'tool', 'No such invoice', 'No invoice has this id. Nothing was charged.'),
+  INVOICE_GONE: callerFault(
+    410,
+    'tool',
+    'The invoice expired and was deleted',
+    'It expired without a payment, and was deleted 30 days later. The detail and `deposit` say what becomes of USDC that is sent to its deposit ' +
+      'address all the same.',
+  ),
   INVOICE_CONFLICT: callerFault(
     409,
     'tool',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import type { InvoicePayment, MerchantLook, NewInvoice } from '../../src/ports/invoices.ts'
+import { WATCH_MARGIN_S, type InvoicePayment, type MerchantLook, type NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { request as claimOf } from '../support/store-payments.ts'
 import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
@@ -12,6 +12,8 @@ const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
 const NOW_MS = 1_795_262_400_123
 const NOW_S = 1_795_262_400
+/** A look at the transfers after the watch. */
+const READ = { looked_ms: NOW_MS + WATCH_MARGIN_S * 1_000 }
 const BOUNDS = { network_unsigned: 1_000, all_unsigned: 1_000, calls_unsigned: 1_000, merchant_signed: 1_000 }
 
 function invoiceOf(change: Partial<NewInvoice>): NewInvoice {
@@ -86,7 +88,10 @@ for (const open of STORE_DRIVERS) {
         assert.deepEqual(await due(false, NOW_MS + 70), [two.merchant, one.merchant])
         assert.deepEqual(names(await store.invoices.next_merchants(NOW_MS + 60, 10)), [two.merchant])
         assert.equal((await store.invoices.watch_of(one.merchant))?.next_block, 12)
-        assert.deepEqual(await due(false, (NOW_S + 201) * 1_000), [])
+        // Due until its transfers were read after the watch of its last invoice, however late that is.
+        assert.deepEqual(await due(false, 9_000_000_000_000), [two.merchant, one.merchant])
+        await look(one.merchant, { looked_ms: (NOW_S + 200 + WATCH_MARGIN_S) * 1_000 + 1 })
+        assert.deepEqual(await due(false, 9_000_000_000_000), [two.merchant])
         assert.equal(await store.invoices.watch_of(address()), null)
       },
     )
@@ -146,6 +151,9 @@ for (const open of STORE_DRIVERS) {
         ]
         assert.equal(await store.invoices.void(voided.invoice_id, '0x02', NOW_MS), true)
         const watched = await kept({ expires_s: NOW_S - 60, watch_until_s: NOW_S })
+        // Transfers that came while they were watched may not be read yet, as after an outage.
+        assert.equal(await store.invoices.purge_unpaid(NOW_MS, 0, 10), 0)
+        for (const { merchant } of [bare, signed, voided, watched]) await look(merchant, READ)
         assert.equal(await store.invoices.purge_unpaid(NOW_MS, 0, 2), 2)
         assert.equal(await store.invoices.purge_unpaid(NOW_MS, 0, 10), 1)
         for (const { invoice_id, merchant, expires_s, nonces, deposit_address } of [bare, signed, voided]) {
@@ -186,6 +194,7 @@ for (const open of STORE_DRIVERS) {
       await store.invoices.note_other_asset({ ...other, block_time_s: NOW_S, named_by: 'submitted', invoice_id: noted }, NOW_MS)
       await store.invoices.add_mark(marked, 'ambiguous', NOW_MS)
       await store.invoices.set_closed(settled, true)
+      for (const { merchant } of made) await look(merchant, READ)
       assert.equal(await store.invoices.purge_unpaid(NOW_MS, 0, 100), 0)
       for (const { invoice_id } of made) assert.notEqual(await store.invoices.find(invoice_id), null)
     })

@@ -20,16 +20,17 @@ const limit = parameter('limit', count)
 
 const WATCHED = sql`select ${selected(watched)} from merchant_watch`
 
+/** Until transfers were read that came while an invoice was watched: an outage may last longer than the watch. */
+const IS_WATCHED = sql`looked_ms <= (until_s + ${parameter('margin_s', count)}) * 1000`
 /** The order is that of `due_ms + wait_ms`: a merchant whose last looks found nothing is overtaken by those that were active. */
-function watchList(name: string, condition: SqlFragment<{ now_ms: number }, unknown>) {
-  return statement(name, sql`${WATCHED} where ${condition} and until_s * 1000 >= ${now} order by rank_ms, merchant limit ${limit}`)
-}
-const PROVEN = parameter('proven', flag)
 export const READ_DUE = statement(
   'merchant_due',
-  sql`${WATCHED} where proven = ${PROVEN} and due_ms <= ${now} and until_s * 1000 >= ${now} order by rank_ms, merchant limit ${limit}`,
+  sql`${WATCHED} where proven = ${parameter('proven', flag)} and due_ms <= ${now} and ${IS_WATCHED} order by rank_ms, merchant limit ${limit}`,
 )
-export const READ_NEXT_DUE = watchList('merchant_next_due', sql`due_ms > ${now}`)
+export const READ_NEXT_DUE = statement(
+  'merchant_next_due',
+  sql`${WATCHED} where due_ms > ${now} and ${IS_WATCHED} order by rank_ms, merchant limit ${limit}`,
+)
 
 /** Merchants of payments in blocks that are not final, the one looked at longest ago first. */
 export const READ_UNSETTLED = statement(
@@ -39,7 +40,7 @@ export const READ_UNSETTLED = statement(
 
 export const READ_WATCH_OF = statement('merchant_watch_of', sql`${WATCHED} where merchant = ${merchant}`)
 
-/** Creation of the oldest invoice of a merchant that is watched at that second. */
+/** Creation of the oldest invoice of a merchant that was watched at that second. */
 export const READ_WATCHED_SINCE = statement(
   'merchant_watched_since',
   sql`select ${expression('since_ms', nullable(count), 'min(created_ms)')} from invoice where merchant = ${merchant} and watch_until_s >= ${now_s}`,
@@ -104,8 +105,12 @@ function depositsAmong(name: string, condition: SqlFragment<{ now_s: number }, u
 export const READ_OPEN_DEPOSITS_AMONG = depositsAmong('invoice_open_deposits_among', IS_OPEN)
 export const READ_LATE_DEPOSITS_AMONG = depositsAmong('invoice_late_deposits_among', sql`not ${IS_OPEN}`)
 
-/** Open or void: a settled invoice stays, whatever evidence it has. */
-const IS_UNPAID = sql`(closed = 0 or voided_ms is not null) and ${WITHOUT_EVIDENCE}`
+/**
+ * Open or void: a settled invoice stays, whatever evidence it has. The transfers of its merchant were read after its watch ended, so that a payment
+ * in an outage of the chain or the service was found. The first condition is that of a partial index.
+ */
+const IS_UNPAID = sql`(closed = 0 or voided_ms is not null) and ${WITHOUT_EVIDENCE} and exists (select 1 from merchant_watch w
+  where w.merchant = invoice.merchant and w.looked_ms > (invoice.watch_until_s + ${parameter('margin_s', count)}) * 1000)`
 
 /** Invoices that are no longer watched and have no payment, claim or evidence, whether signed, void or neither. */
 export const READ_PURGEABLE = statement(
@@ -129,9 +134,9 @@ export const FORGET_PURGED = statement(
   sql`delete from purged_invoice where invoice_id in
     (select invoice_id from purged_invoice where purged_ms < ${parameter('before_ms', count)} limit ${parameter('limit', count)}) returning invoice_id`,
 )
-/** Merchants without an invoice that is watched. */
+/** Merchants that have no invoice left. */
 export const FORGET_MERCHANTS = statement(
   'merchant_forget',
-  sql`delete from merchant_watch where merchant in (select w.merchant from merchant_watch w where w.until_s < ${parameter('now_s', count)}
-    limit ${parameter('limit', count)}) returning merchant`,
+  sql`delete from merchant_watch where merchant in (select w.merchant from merchant_watch w where w.until_s < ${now_s}
+    and not exists (select 1 from invoice i where i.merchant = w.merchant) limit ${limit}) returning merchant`,
 )

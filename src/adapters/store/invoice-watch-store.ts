@@ -1,4 +1,5 @@
 import type { InvoiceWatchStore, MerchantLook, PurgedInvoice, WatchedMerchant } from '../../ports/invoices.ts'
+import { WATCH_MARGIN_S } from '../../ports/invoices.ts'
 import { DatabaseStore, execute, readAll, readFirst, type Work } from './database.ts'
 import { FORGET_NONCES } from './invoice-statements.ts'
 import * as sql from './invoice-watch-statements.ts'
@@ -9,11 +10,11 @@ const PURGED_TOGETHER = 100
 /** Merchants that are watched and invoices that are deleted unpaid, in the SQL that both databases share. */
 export class SqlInvoiceWatchStore extends DatabaseStore implements InvoiceWatchStore {
   due_merchants(proven: boolean, now_ms: number, limit: number): Promise<WatchedMerchant[]> {
-    return this.database.readAll(sql.READ_DUE, { proven, now_ms, limit })
+    return this.database.readAll(sql.READ_DUE, { proven, now_ms, limit, margin_s: WATCH_MARGIN_S })
   }
 
   next_merchants(now_ms: number, limit: number): Promise<WatchedMerchant[]> {
-    return this.database.readAll(sql.READ_NEXT_DUE, { now_ms, limit })
+    return this.database.readAll(sql.READ_NEXT_DUE, { now_ms, limit, margin_s: WATCH_MARGIN_S })
   }
 
   unsettled_merchants(limit: number): Promise<WatchedMerchant[]> {
@@ -24,8 +25,8 @@ export class SqlInvoiceWatchStore extends DatabaseStore implements InvoiceWatchS
     return this.database.readFirst(sql.READ_WATCH_OF, { merchant })
   }
 
-  async watched_since(merchant: string, now_s: number): Promise<number | null> {
-    return (await this.database.readOne(sql.READ_WATCHED_SINCE, { merchant, now_s })).since_ms
+  async watched_since(merchant: string, at_s: number): Promise<number | null> {
+    return (await this.database.readOne(sql.READ_WATCHED_SINCE, { merchant, now_s: at_s })).since_ms
   }
 
   record_looks(looks: readonly MerchantLook[]): Promise<void> {
@@ -82,9 +83,9 @@ export class SqlInvoiceWatchStore extends DatabaseStore implements InvoiceWatchS
 /** Deletes some invoices; what is left of each is written in the same transaction. */
 function* purgeSome(now_s: number, now_ms: number, limit: number): Work<number> {
   let purged = 0
-  for (const { number } of yield* readAll(sql.READ_PURGEABLE, { now_s, limit })) {
+  for (const { number } of yield* readAll(sql.READ_PURGEABLE, { now_s, limit, margin_s: WATCH_MARGIN_S })) {
     // The check comes after the lock: a statement that waited for the lock would still use what it saw before.
-    const gone = yield* readFirst(sql.PURGE, { number })
+    const gone = yield* readFirst(sql.PURGE, { number, margin_s: WATCH_MARGIN_S })
     if (gone === undefined) continue
     yield* execute(FORGET_NONCES, gone)
     yield* execute(sql.INSERT_PURGED, { ...gone, now_ms })

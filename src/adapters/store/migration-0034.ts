@@ -26,6 +26,7 @@ export const WATCH_ORDER: Migration = {
   create index merchant_watch_order on merchant_watch (proven, rank_ms);
   create index merchant_watch_until on merchant_watch (until_s);
   create index invoice_of_merchant on invoice (merchant, number);
+  create index invoice_purgeable on invoice (watch_until_s) where (closed = 0 or voided_ms is not null);
   create index invoice_payment_merchant on invoice_payment (merchant);
   create table purged_invoice (
     invoice_id text not null primary key,

@@ -30,6 +30,7 @@ import { isChainFault } from '../chain-fault.ts'
 import { checkMerchantSignature, notFound, type SignatureParts } from './merchant-signature.ts'
 import type { NewMerchantQuota } from './new-merchants.ts'
 import { createMerchantRequests, type MerchantRequests } from './merchant-requests.ts'
+import { absentInvoice } from './purged.ts'
 import type { Sponsoring } from './sponsored.ts'
 import type { InvoiceWatch } from './watch.ts'
 import type { WriteBudget } from './write-budget.ts'
@@ -89,6 +90,8 @@ export interface InvoiceSource {
    * an unknown id.
    */
   look(invoice_id: string): Promise<InvoiceView | null>
+  /** Problem of an id without an invoice: it expired unpaid and was deleted, or there was none. */
+  absent(invoice_id: string): Promise<Problem>
   /** An invoice of the deployment itself; null where its credit is not set up. */
   pilot(client_name: string | undefined): Promise<InvoiceEnd | null>
 }
@@ -124,14 +127,15 @@ export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
     by: (address) => ({ ...source, create: (asked) => make(asked, { ...NOBODY, address }) }),
     read: async (invoice_id) => view(await find(invoice_id)),
     look: async (invoice_id) => look(parts, await find(invoice_id)),
+    absent: (invoice_id) => absentInvoice(parts.store, parts.token, invoice_id),
     pilot: async (client_name) => {
       if (parts.pilot_merchant === null) return null
       const memo = `AP2 merchant pilot: ${PILOT_CALLS} calls`
       const end = await make({ amount: usdcDecimal(PILOT_MINOR), merchant: parts.pilot_merchant, client_name, memo }, NOBODY, 'ap2_pilot')
       return end.kind === 'made' ? { ...end, view: await operatorSigned(parts, end.view) } : end
     },
-    act: async (invoice_id, act, signature, client) => merchantAct(parts, await find(invoice_id), act, signature, client),
-    submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
+    act: async (invoice_id, act, signature, client) => merchantAct(parts, invoice_id, await find(invoice_id), { act, signature, client }),
+    submit: async (invoice_id, transaction, client) => submit(parts, invoice_id, await find(invoice_id), { transaction, client }),
     ...createMerchantRequests(parts),
   }
   return source
@@ -164,16 +168,15 @@ async function look(parts: InvoiceDeskParts, invoice: StoredInvoice | null): Pro
 
 async function merchantAct(
   parts: InvoiceDeskParts,
+  invoice_id: string,
   invoice: StoredInvoice | null,
-  act: MerchantAct,
-  signature: string | null,
-  client: string,
+  { act, signature, client }: { act: MerchantAct; signature: string | null; client: string },
 ): Promise<InvoiceChange> {
   // A signature that was taken before can be sent by anyone who saw it, so it draws on no merchant's budget.
   const is_new = act === 'issue' ? invoice?.issue_signature === null : invoice?.void_signature === null
   const limited = signature === null || !is_new ? parts.budget.unproved(client, invoice?.merchant ?? null, 'write') : null
   if (limited !== null) return { ok: false, problem: limited }
-  if (invoice === null) return { ok: false, problem: notFound() }
+  if (invoice === null) return { ok: false, problem: await absentInvoice(parts.store, parts.token, invoice_id) }
   const checked = await checkMerchantSignature(parts, act, readTerms(invoice.terms), signature, client)
   if (!checked.ok) return checked
   const full = is_new ? await parts.budget.proved(client, invoice.merchant, 'write') : null
@@ -200,11 +203,11 @@ async function signInvoice(parts: InvoiceDeskParts, invoice: StoredInvoice, sign
 
 async function submit(
   parts: InvoiceDeskParts,
+  invoice_id: string,
   invoice: StoredInvoice | null,
-  transaction: string,
-  client: string,
+  { transaction, client }: { transaction: string; client: string },
 ): Promise<InvoiceSubmission> {
-  if (invoice === null) return { ok: false, problem: notFound() }
+  if (invoice === null) return { ok: false, problem: await absentInvoice(parts.store, parts.token, invoice_id) }
   if (parts.watch === null) return { ...(await after(parts, invoice)), transaction_found: null }
   const taken = await parts.reads.take(client, 'INVOICE_RATE_LIMITED')
   if (!taken.ok) return { ok: false, problem: taken.problem }

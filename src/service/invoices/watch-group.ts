@@ -1,6 +1,6 @@
 import type { ChainLog, ChainTransactions } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DepositForward, InvoicePayment, MerchantLook, WatchedMerchant } from '../../ports/invoices.ts'
+import { WATCH_MARGIN_S, type DepositForward, type InvoicePayment, type MerchantLook, type WatchedMerchant } from '../../ports/invoices.ts'
 import type { Log } from '../../ports/log.ts'
 import { isConfirmed } from '../../pure/invoices/standing.ts'
 import { addressTopic, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
@@ -59,12 +59,17 @@ export async function placeMerchant(parts: WatchParts, round: LookRound, watched
   const { next_block, merchant } = watched
   const known = next_block === null ? 0n : BigInt(next_block)
   if (next_block !== null && round.depth.head - known <= INVOICE_RULES.look_blocks) return { watched, from: known }
-  const since_ms = (await parts.store.watched_since(merchant, Math.floor(parts.clock.now_ms() / 1_000))) ?? parts.clock.now_ms()
+  const since_ms = (await parts.store.watched_since(merchant, readAfter(watched))) ?? parts.clock.now_ms()
   // To the minute, so that merchants with their first invoice share one search.
   const minute = Math.floor((since_ms / 1_000 - INVOICE_RULES.skew_s) / 60)
   const since = round.blocks.get(minute) ?? (await blockBefore(parts.source.chain, minute * 60))
   round.blocks.set(minute, since)
   return { watched, from: since > known ? since : known }
+}
+
+/** Second up to which the watch of an invoice had ended when its transfers were read the last time. */
+function readAfter({ looked_ms }: WatchedMerchant): number {
+  return Math.max(0, Math.floor(looked_ms / 1_000) - WATCH_MARGIN_S)
 }
 
 /**
@@ -92,7 +97,8 @@ async function readGroup(parts: WatchParts, round: LookRound, group: readonly Pl
   const from = group.reduce((least, one) => (one.from < least ? one.from : least), group[0]?.from ?? 0n)
   const known = await recheck(parts, round, merchants)
   // Read after the head: the address of a later invoice is unknown in the blocks up to it.
-  const open = await depositsOf(parts, merchants, 'open')
+  const at_s = Math.min(...group.map(({ watched }) => readAfter(watched)))
+  const open = await depositsOf(parts, merchants, 'open', at_s)
   if (open === 'crowded') return 'crowded'
   const last = from + INVOICE_RULES.look_blocks - 1n
   const recipients = [...merchants, ...[...open.values()].flat()]
@@ -103,7 +109,7 @@ async function readGroup(parts: WatchParts, round: LookRound, group: readonly Pl
   const closing = group.filter((one) => one.from <= closed_to).map(({ watched }) => watched.merchant)
   // Each block is read once, after it is final.
   if (closing.length > 0) {
-    const late = await readFinal(parts, round, { merchants: closing, from, last: closed_to }, now_ms)
+    const late = await readFinal(parts, round, { merchants: closing, at_s, from, last: closed_to }, now_ms)
     if (late === 'crowded' || (late.crowded && group.length > 1)) return 'crowded'
     closed_to = late.to
     const forwards = [...read.forwards, ...late.forwards].filter(({ block_number }) => BigInt(block_number) <= closed_to)
@@ -168,24 +174,24 @@ async function merchantsOf({ store }: WatchParts, invoice_ids: ReadonlySet<strin
 
 /** Deposit addresses of the watched invoices of each merchant. Only those of one merchant alone are read page by page. */
 async function depositsOf(
-  { store, clock }: WatchParts,
+  { store }: WatchParts,
   merchants: readonly string[],
   which: 'open' | 'late',
+  at_s: number,
 ): Promise<Map<string, string[]> | 'crowded'> {
-  const now_s = Math.floor(clock.now_ms() / 1_000)
   const [only] = merchants
-  if (only !== undefined && merchants.length === 1) return new Map([[only, await allDepositsOf(store, only, which, now_s)]])
+  if (only !== undefined && merchants.length === 1) return new Map([[only, await allDepositsOf(store, only, which, at_s)]])
   const { group_deposits } = INVOICE_RULES
-  const rows = await store.deposits_among(merchants, which, now_s, group_deposits)
+  const rows = await store.deposits_among(merchants, which, at_s, group_deposits)
   if (rows.length >= group_deposits) return 'crowded'
   const byMerchant = Map.groupBy(rows, ({ merchant }) => merchant)
   return new Map([...byMerchant].map(([merchant, own]) => [merchant, own.flatMap(({ deposit_address }) => deposit_address ?? [])]))
 }
 
-async function allDepositsOf(store: WatchParts['store'], merchant: string, which: 'open' | 'late', now_s: number): Promise<string[]> {
+async function allDepositsOf(store: WatchParts['store'], merchant: string, which: 'open' | 'late', at_s: number): Promise<string[]> {
   const addresses: string[] = []
   for (let after = 0; addresses.length < INVOICE_RULES.deposits_watched;) {
-    const page = await store.deposits_of(merchant, which, now_s, after, INVOICE_RULES.deposits_page)
+    const page = await store.deposits_of(merchant, which, at_s, after, INVOICE_RULES.deposits_page)
     addresses.push(...page.flatMap(({ deposit_address }) => deposit_address ?? []))
     const last = page.at(-1)
     if (last === undefined || page.length < INVOICE_RULES.deposits_page) break
@@ -198,10 +204,10 @@ async function allDepositsOf(store: WatchParts['store'], merchant: string, which
 async function readFinal(
   parts: WatchParts,
   round: LookRound,
-  { merchants, from, last }: { merchants: readonly string[]; from: bigint; last: bigint },
+  { merchants, at_s, from, last }: { merchants: readonly string[]; at_s: number; from: bigint; last: bigint },
   now_ms: number,
 ) {
-  const late = await depositsOf(parts, merchants, 'late')
+  const late = await depositsOf(parts, merchants, 'late', at_s)
   if (late === 'crowded') return late
   round.searches += Math.ceil(merchants.length / INVOICE_RULES.deposits_page)
   await noteNamed(parts, merchants, { from, to: last }, now_ms)

@@ -99,16 +99,26 @@ async function lookAtAll(parts: WatchParts, round: LookRound, { merchants, most,
   }
 }
 
-/** Groups whose first blocks are near each other, so that one range serves all of a group and few blocks are read twice. */
+/**
+ * Groups whose first blocks and last looks are near each other, so that one range serves all of a group, and few blocks and deposit addresses are read
+ * twice.
+ */
 function alike(placed: readonly PlacedMerchant[]): PlacedMerchant[][] {
   const groups: PlacedMerchant[][] = []
-  for (const one of placed.toSorted((left, right) => Number(left.from - right.from))) {
+  const ordered = placed.toSorted((one, other) => lookedDay(one) - lookedDay(other) || Number(one.from - other.from))
+  for (const one of ordered) {
     const group = groups.at(-1)
     const first = group?.[0]
-    if (group === undefined || first === undefined || one.from - first.from > INVOICE_RULES.look_blocks / 4n) groups.push([one])
-    else group.push(one)
+    const is_near = first !== undefined && lookedDay(one) === lookedDay(first) && one.from - first.from <= INVOICE_RULES.look_blocks / 4n
+    if (group !== undefined && is_near) group.push(one)
+    else groups.push([one])
   }
   return groups
+}
+
+/** Day of the last look; zero before the first. */
+function lookedDay({ watched }: PlacedMerchant): number {
+  return Math.floor(watched.looked_ms / 86_400_000)
 }
 
 /**

@@ -152,7 +152,7 @@ async function withInvoice(
   show: (view: InvoiceView) => Promise<EndpointResult> | EndpointResult,
 ): Promise<EndpointResult> {
   const view = await deps.invoices.service.read(id)
-  return view === null ? notFound() : show(view)
+  return view === null ? deps.invoices.service.absent(id) : show(view)
 }
 
 const read = defineEndpoint({
@@ -163,7 +163,7 @@ const read = defineEndpoint({
   parts: ID,
   unfit_path: notFound,
   answers: { 200: { description: 'The invoice; `stale` is true if the chain could not be read recently.', json: RECORD } },
-  problems: ['STORE_UNAVAILABLE'],
+  problems: ['INVOICE_GONE', 'STORE_UNAVAILABLE'],
   run: ({ parts, context }, room) =>
     withInvoice(room, parts.id, ({ record }) =>
       sendDocument(context, storedDocument(JSON_TYPE, JSON.stringify(record), { 'cache-control': 'private, no-cache' })),
@@ -189,7 +189,7 @@ const follow = defineEndpoint({
       .describe('Entity tag of the record that is known, for a first connection, which cannot send Last-Event-ID from a browser.'),
   },
   answers: { 200: { description: 'The stream.', media: ['text/event-stream'] } },
-  problems: ['INVOICE_RATE_LIMITED', 'STORE_UNAVAILABLE'],
+  problems: ['INVOICE_GONE', 'INVOICE_RATE_LIMITED', 'STORE_UNAVAILABLE'],
   run: (request, room) =>
     withInvoice(room, request.parts.id, (view) => invoiceEvents(request, room.deps.invoices.live, request.query.last_event_id, view)),
 })
@@ -210,7 +210,7 @@ const lookUp = defineEndpoint({
     example: { tx_hash: `0x${'0'.repeat(64)}` },
   },
   answers: { 200: { description: 'The invoice, with `transaction_found`.', json: RECORD } },
-  problems: ['UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+  problems: ['INVOICE_GONE', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
   async run({ parts, body, caller }, { deps }) {
     const end = await deps.invoices.service.submit(parts.id, body.tx_hash.toLowerCase(), caller)
     if (!end.ok) return end.problem
@@ -239,6 +239,7 @@ function merchantAct(id: string, act: MerchantAct, path: string, summary: string
     body: { schema: MERCHANT_SIGNATURE, bounds: INVOICE_BODY },
     answers: { 200: { description: 'The invoice.', json: RECORD } },
     problems: [
+      'INVOICE_GONE',
       'INVOICE_SIGNATURE_INVALID',
       'INVOICE_NOT_VOIDABLE',
       'INVOICE_LIMIT',
@@ -267,7 +268,7 @@ const readDocument = defineEndpoint({
   unfit_path: notFound,
   query: { lang: z.string().max(35).optional().catch(undefined).describe('Language of the texts; by default that of Accept-Language.') },
   answers: { 200: { description: 'The document.', media: ['application/pdf'] } },
-  problems: ['INVOICE_NOT_PRINTABLE', 'INVOICE_RATE_LIMITED', 'STORE_UNAVAILABLE'],
+  problems: ['INVOICE_GONE', 'INVOICE_NOT_PRINTABLE', 'INVOICE_RATE_LIMITED', 'STORE_UNAVAILABLE'],
   run: (request, room) => withInvoice(room, request.parts.id, (view) => invoiceDocument(request, room.deps, request.query.lang, view)),
 })
 
@@ -280,7 +281,7 @@ const readCode = defineEndpoint({
   unfit_path: notFound,
   query: { kind: z.enum(['epc']).optional().catch(undefined).describe('epc for the code of a bank transfer.') },
   answers: { 200: { description: 'The code.', media: ['image/svg+xml'] } },
-  problems: ['NOT_FOUND', 'STORE_UNAVAILABLE'],
+  problems: ['INVOICE_GONE', 'NOT_FOUND', 'STORE_UNAVAILABLE'],
   run: (request, room) => withInvoice(room, request.parts.id, (view) => invoiceCode(request, request.query.kind, view)),
 })
 

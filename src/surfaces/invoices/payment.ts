@@ -40,8 +40,9 @@ const PAY_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES
  */
 async function payInvoice(request: RawRequest, room: InvoiceRoom): Promise<Reply | Problem> {
   const { context, caller } = request
-  const view = await room.deps.invoices.service.read(context.req.param('id') ?? '')
-  if (view === null) return carriesPayment(context) ? notFoundForPayment() : notFound()
+  const id = context.req.param('id') ?? ''
+  const view = await room.deps.invoices.service.read(id)
+  if (view === null) return absentForPayment(await room.deps.invoices.service.absent(id), carriesPayment(context))
   const given = await givenPayment(request, view)
   if (given.kind === 'problem') return withTerms(request, room, view, knownOf(given.problem))
   const { relay } = room.deps.invoices
@@ -63,11 +64,11 @@ function carriesPayment(context: Context<Env>): boolean {
   return has_header || (context.req.method === 'POST' && !isEmpty(context))
 }
 
-/** The row of the invoice may have been lost with a database server after its payment was sent. */
-function notFoundForPayment(): Problem {
-  const detail =
-    'No invoice has this id. It is not known here whether the payment was sent before. Do not sign another: read GET /v1/payments/{payer}/{nonce} first.'
-  return { ...notFound(), detail, charged: 'unknown' }
+/** With a payment: the row of the invoice may have been lost with a database server after its payment was sent. */
+function absentForPayment(absent: Problem, carries_payment: boolean): Problem {
+  if (!carries_payment) return absent
+  const more = 'It is not known here whether the payment was sent before. Do not sign another: read GET /v1/payments/{payer}/{nonce} first.'
+  return { ...absent, detail: `${absent.detail} ${more}`, charged: 'unknown' }
 }
 
 /** A request over the limit is refused unread: its payment may have been sent before, and be on its way to the chain. */
@@ -206,6 +207,7 @@ const PAID = named(
 /** All problems of verifying and settling a payment. */
 const PAY_PROBLEMS: ProblemCode[] = [
   ...(Object.keys({ ...PAYMENT_PROBLEMS, ...SETTLEMENT_PROBLEMS }) as ProblemCode[]),
+  'INVOICE_GONE',
   'INVOICE_PAYMENT_REQUIRED',
   'INVOICE_NOT_PAYABLE',
   'INVOICE_RATE_LIMITED',
@@ -283,8 +285,12 @@ function varied(answer: Response): Response {
 async function page({ context }: RawRequest, { deps }: InvoiceRoom): Promise<Response> {
   const text = localized(context.req.query('lang'), context.req.header('accept-language'))
   const headers = { ...CHECKOUT_HEADERS, 'content-language': text.language }
-  const view = await deps.invoices.service.read(context.req.param('id') ?? '')
-  if (view === null) return context.body(noInvoicePage(deps, text), 404, headers)
+  const id = context.req.param('id') ?? ''
+  const view = await deps.invoices.service.read(id)
+  if (view === null) {
+    const absent = await deps.invoices.service.absent(id)
+    return context.body(noInvoicePage(deps, text, absent), absent.code === 'INVOICE_GONE' ? 410 : 404, headers)
+  }
   const etag = tagOf(JSON.stringify(view.record))
   const body = payPage(deps, view, {
     ...text,

@@ -6,6 +6,7 @@ import { fillMessage } from '../../pure/messages.ts'
 import { SEAL_UNITS, sealPaths } from '../../pure/receipts/seal.ts'
 import { modeMark, modeWord } from '../../service/catalogue/text.ts'
 import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
+import type { Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Localized } from './messages.ts'
 import type { RenderedInvoice } from './client/pay/live.ts'
@@ -68,12 +69,14 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
 }
 
 /** Page for an unknown invoice id; does not show the id. */
-export function noInvoicePage(deps: AppDeps, { language, messages: { checkout } }: Localized): string {
+export function noInvoicePage(deps: AppDeps, { language, messages: { checkout } }: Localized, { code, extra }: Problem): string {
+  const is_gone = code === 'INVOICE_GONE'
+  const title = is_gone ? checkout.gone : checkout.not_found
   const main = html`<div class="lead">
-    <h1>${checkout.not_found}</h1>
-    <p>${checkout.not_found_help}</p>
+    <h1>${title}</h1>
+    <p>${is_gone ? fillMessage(checkout.gone_help, { merchant: String(extra?.['merchant']) }) : checkout.not_found_help}</p>
   </div>`
-  return layout({ title: `${checkout.not_found} · assay`, mark: modeMark(deps), main, language, skip: checkout.skip })
+  return layout({ title: `${title} · assay`, mark: modeMark(deps), main, language, skip: checkout.skip })
 }
 
 /** The record without the members that the page has elsewhere in its props, or does not show: where nothing can be paid, no address to pay to. */

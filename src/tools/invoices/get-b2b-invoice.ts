@@ -8,9 +8,9 @@ export default defineTool({
   title: 'Read the status of an invoice',
   description:
     'Settlement status, transaction hash and payment times of an invoice, read off the chain now: ISSUED, PROCESSING, PARTIALLY_PAID, ' +
-    'SETTLED, EXPIRED or VOID, with exceptions such as paid_late or overpaid. Amounts are the truth. An unknown id is 404, uncharged.',
+    'SETTLED, EXPIRED or VOID, with exceptions such as paid_late or overpaid. Amounts are the truth. An unknown id is 404, one that was deleted after it expired unpaid 410, both uncharged.',
   family: 'invoices',
-  version: '1.3.0',
+  version: '1.4.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -72,7 +72,10 @@ export default defineTool({
   example: { invoice_id: 'inv_000000000000' },
   async run({ invoice_id }, { invoices }) {
     const view = await invoices.look(invoice_id)
-    if (view === null) throw new Refusal('INVOICE_NOT_FOUND', 'No invoice has this id. Nothing was charged.')
+    if (view === null) {
+      const { code, detail, extra = {} } = await invoices.absent(invoice_id)
+      throw new Refusal(code === 'INVOICE_GONE' ? code : 'INVOICE_NOT_FOUND', `${detail} Nothing was charged.`, { extra })
+    }
     const { record, standing } = view
     const shown = Object.fromEntries(SHOWN.map((name) => [name, record[name]])) as Record<(typeof SHOWN)[number], string>
     return {
