@@ -161,6 +161,42 @@ export function signAsMerchant(
   })
 }
 
+/** What a merchant signs to create an invoice over 10 USDC that is signed from the start. */
+export async function signCreation(
+  { chain_id, token }: Pick<ChainView, 'chain_id' | 'token'>,
+  merchant: PrivateKeyAccount,
+  key: string,
+  { client_name = null, memo = null }: { client_name?: string | null; memo?: string | null } = {},
+): Promise<Hex> {
+  const cart = {
+    amount_minor: '10000000',
+    chain_id,
+    client_name,
+    memo,
+    merchant: merchant.address.toLowerCase(),
+    token: token.toLowerCase(),
+  }
+  return merchant.signTypedData({
+    domain: { name: 'assay invoice', version: '1', chainId: chain_id, verifyingContract: token },
+    types: {
+      InvoiceCreate: [
+        { name: 'request', type: 'bytes32' },
+        { name: 'merchant', type: 'address' },
+        { name: 'amount', type: 'uint256' },
+        { name: 'cart', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'InvoiceCreate',
+    message: {
+      request: keccak256(toBytes(key)),
+      merchant: merchant.address,
+      amount: 10_000_000n,
+      // The members are in the order of RFC 8785 already.
+      cart: keccak256(toBytes(JSON.stringify(cart))),
+    },
+  })
+}
+
 export async function mine({ rpc }: ChainView, blocks = 3): Promise<void> {
   await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
 }

@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { keccak256, toBytes, type Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
 import { INVOICE_RULES } from '../../../src/service/limits.ts'
-import { invoiceUrl, newMerchant, send, signAsMerchant, signFor, type InvoiceShown } from '../../support/invoicing.ts'
+import { invoiceUrl, newMerchant, send, signAsMerchant, signCreation, signFor, type InvoiceShown } from '../../support/invoicing.ts'
 import { startWorld, type World } from '../../support/paying-world.ts'
 
 const TEN = 10_000_000n
@@ -77,38 +75,6 @@ function unsignedOf(merchant: string): number {
   return Number(world.sql((database) => database.prepare(text).get(merchant.toLowerCase()))?.['number'])
 }
 
-/** What a merchant signs to create an invoice that is signed from the start. */
-async function signCreation(merchant: PrivateKeyAccount, key: string): Promise<Hex> {
-  const { chain_id, token } = world.chain
-  const cart = {
-    amount_minor: '10000000',
-    chain_id,
-    client_name: null,
-    memo: null,
-    merchant: merchant.address.toLowerCase(),
-    token: token.toLowerCase(),
-  }
-  return merchant.signTypedData({
-    domain: { name: 'assay invoice', version: '1', chainId: chain_id, verifyingContract: token },
-    types: {
-      InvoiceCreate: [
-        { name: 'request', type: 'bytes32' },
-        { name: 'merchant', type: 'address' },
-        { name: 'amount', type: 'uint256' },
-        { name: 'cart', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'InvoiceCreate',
-    message: {
-      request: keccak256(toBytes(key)),
-      merchant: merchant.address,
-      amount: TEN,
-      // The members are in the order of RFC 8785 already.
-      cart: keccak256(toBytes(JSON.stringify(cart))),
-    },
-  })
-}
-
 test(
   '7,000 invoices of one /24 name a merchant: it creates, signs and is paid; other networks keep theirs',
   { timeout: 900_000 },
@@ -134,7 +100,7 @@ test(
     const signed = await send(`${invoiceUrl(world, own)}/sign`, { signature: await signAsMerchant(world.chain, merchant, own, 'Issue') })
     assert.deepEqual([signed.status, signed.body['merchant_verified']], [200, true])
     const key = randomBytes(8).toString('hex')
-    const signature = await signCreation(merchant, key)
+    const signature = await signCreation(world.chain, merchant, key)
     const direct = await create('198.51.100.7', merchant.address, { signature }, { 'idempotency-key': key })
     assert.deepEqual([direct.status, direct.body['merchant_verified']], [201, true], direct.text)
     // The signature creates one invoice, from wherever it is sent again.
@@ -163,7 +129,7 @@ test('as many as all networks may hold, from many networks: the oldest go, signe
   const signed = await create(
     '198.51.100.8',
     merchant.address,
-    { signature: await signCreation(merchant, key) },
+    { signature: await signCreation(world.chain, merchant, key) },
     { 'idempotency-key': key },
   )
   assert.equal(signed.status, 201, signed.text)
@@ -180,7 +146,7 @@ test('as many as all networks may hold, from many networks: the oldest go, signe
   const late = await create(
     '198.51.100.8',
     merchant.address,
-    { signature: await signCreation(merchant, next) },
+    { signature: await signCreation(world.chain, merchant, next) },
     { 'idempotency-key': next },
   )
   assert.equal(late.status, 201, late.text)
