@@ -119,6 +119,30 @@ for (const open of STORE_DRIVERS) {
       assert.equal((await store.invoices.watch_of(one.merchant))?.due_ms, NOW_MS + 100)
     })
 
+    inFresh('a merchant whose last invoice is evicted is no longer watched, and one with another invoice is', async () => {
+      const network = hash()
+      const [first, both] = [await kept({ network }), await kept({ network })]
+      const stays = await kept({ merchant: both.merchant, issue_signature: '0x01' })
+      await store.invoices.keep(invoiceOf({ network }), { ...BOUNDS, network_unsigned: 1 })
+      assert.deepEqual([await store.invoices.find(first.invoice_id), await store.invoices.find(both.invoice_id)], [null, null])
+      assert.equal(await store.invoices.watch_of(first.merchant), null)
+      assert.notEqual(await store.invoices.watch_of(stays.merchant), null)
+    })
+
+    inFresh('creations that evict each other’s invoices leave every merchant with an invoice watched', async () => {
+      const other = await openStore(fresh.target)
+      const merchants = Array.from({ length: 3 }, address)
+      for (let round = 0; round < 20; round++) {
+        const pairs = [store, other].flatMap((one) => merchants.map((merchant) => ({ one, merchant, network: hash() })))
+        await Promise.all(
+          pairs.map(({ one, merchant, network }) => one.invoices.keep(invoiceOf({ merchant, network }), { ...BOUNDS, all_unsigned: 1 })),
+        )
+        const rows = await fresh.sql('select distinct merchant from invoice where merchant not in (select merchant from merchant_watch)')
+        assert.deepEqual(rows, [])
+      }
+      await other.close()
+    })
+
     inFresh('merchants with payments in blocks that are not final, and the number of invoices that were paid', async () => {
       const [one, two] = [await kept(), await kept()]
       const more = await kept({ merchant: one.merchant })

@@ -139,7 +139,7 @@ export const WITHOUT_EVIDENCE = raw(`marks = '' and bank_payment is null
 export const EVICT = statement(
   'invoice_evict',
   sql`delete from invoice where number = ${invoice_number.number} and void_signature is null and ${WITHOUT_EVIDENCE}
-    returning ${selected({ invoice_id })}`,
+    returning ${selected({ invoice_id, merchant })}`,
 )
 
 export const FORGET_NONCES = statement('invoice_forget_nonces', sql`delete from invoice_nonce where ${INVOICE_KEY}`)

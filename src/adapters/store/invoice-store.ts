@@ -16,7 +16,7 @@ import type {
 } from '../../ports/invoices.ts'
 import { assertStorable, execute, readAll, readFirst, readOne, type Work } from './database.ts'
 import * as sql from './invoice-statements.ts'
-import { SqlInvoiceWatchStore } from './invoice-watch-store.ts'
+import { forgetMerchant, SqlInvoiceWatchStore } from './invoice-watch-store.ts'
 import { WATCH_MERCHANT } from './invoice-watch-statements.ts'
 import type { WebhookEventType } from '../../ports/webhooks.ts'
 import { readTerms } from '../../pure/invoices/terms.ts'
@@ -229,7 +229,11 @@ function* evictBeyond(pool: sql.UnsignedPool, network: string, most: number): Wo
   for (const { number } of yield* readAll(pool.oldest, { network, limit: beyond })) {
     // The check comes after the lock: a statement that waited for the lock would still use what it saw before.
     const evicted = yield* readFirst(sql.EVICT, { number })
-    yield* evicted === undefined ? execute(sql.HOLD, { number }) : execute(sql.FORGET_NONCES, evicted)
+    if (evicted === undefined) yield* execute(sql.HOLD, { number })
+    else {
+      yield* execute(sql.FORGET_NONCES, evicted)
+      yield* forgetMerchant(evicted.merchant)
+    }
   }
 }
 

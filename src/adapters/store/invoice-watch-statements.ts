@@ -134,9 +134,20 @@ export const FORGET_PURGED = statement(
   sql`delete from purged_invoice where invoice_id in
     (select invoice_id from purged_invoice where purged_ms < ${parameter('before_ms', count)} limit ${parameter('limit', count)}) returning invoice_id`,
 )
-/** Merchants that have no invoice left. */
-export const FORGET_MERCHANTS = statement(
+/** A merchant whose row is locked gets an invoice at this moment. */
+export const LOCK_MERCHANT = statement(
+  'merchant_lock',
+  sql`select ${selected({ merchant })} from merchant_watch where merchant = ${merchant}`,
+  'for update skip locked',
+)
+/** Forgets a merchant that has no invoice left. The caller has locked its row. */
+export const FORGET_MERCHANT = statement(
   'merchant_forget',
+  sql`delete from merchant_watch where merchant = ${merchant} and not exists (select 1 from invoice i where i.merchant = merchant_watch.merchant)`,
+)
+/** Those whose row was locked then. A new invoice moves \`until_s\`, so that its merchant is not forgotten. */
+export const FORGET_MERCHANTS = statement(
+  'merchants_forget',
   sql`delete from merchant_watch where merchant in (select w.merchant from merchant_watch w where w.until_s < ${now_s}
-    and not exists (select 1 from invoice i where i.merchant = w.merchant) limit ${limit}) returning merchant`,
+    and not exists (select 1 from invoice i where i.merchant = w.merchant) limit ${limit}) and until_s < ${now_s} returning merchant`,
 )

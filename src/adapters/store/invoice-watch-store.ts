@@ -88,8 +88,14 @@ function* purgeSome(now_s: number, now_ms: number, limit: number): Work<number> 
     const gone = yield* readFirst(sql.PURGE, { number, margin_s: WATCH_MARGIN_S })
     if (gone === undefined) continue
     yield* execute(FORGET_NONCES, gone)
+    yield* forgetMerchant(gone.merchant)
     yield* execute(sql.INSERT_PURGED, { ...gone, now_ms })
     purged += 1
   }
   return purged
+}
+
+/** Forgets a merchant that has no invoice left. The check comes after the lock, so that it sees an invoice that was stored meanwhile. */
+export function* forgetMerchant(merchant: string): Work<void> {
+  if (yield* execute(sql.LOCK_MERCHANT, { merchant })) yield* execute(sql.FORGET_MERCHANT, { merchant })
 }

@@ -211,6 +211,13 @@ const INVOICES: Values = {
   statement_writes: () => INVOICE_RULES.statement_writes,
   client_writes: () => INVOICE_RULES.per_minute,
   network_writes: () => INVOICE_RULES.network_new_per_minute,
+  network_signed: () => INVOICE_RULES.new_signed_network,
+  provider_signed: () => INVOICE_RULES.new_signed_provider,
+  all_signed: () => INVOICE_RULES.new_signed_all,
+  proven_open: () => INVOICE_RULES.proven_open,
+  wait_new_min: () => INVOICE_RULES.wait_new_ms / 60_000,
+  watch_more_days: () => INVOICE_RULES.watch_more_s / 86_400,
+  purged_years: () => INVOICE_RULES.purged_kept_days / 365,
   list_token_h: () => INVOICE_RULES.list_token_s / 3_600,
   webhook_events: () =>
     table(
