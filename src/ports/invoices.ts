@@ -246,7 +246,7 @@ export interface PurgedInvoice {
  */
 export const WATCH_MARGIN_S = 3_600
 
-/** How far the transfers of merchants were read, and the deposit addresses that are searched. */
+/** Progress of reading the transfers of merchants, and the deposit addresses that are searched. */
 export interface InvoiceWatchStore {
   /** Merchants that are due, in the order of their ranks, until their transfers were read after the watch of their last invoice. */
   due_merchants(proven: boolean, now_ms: number, limit: number): Promise<WatchedMerchant[]>

@@ -54,7 +54,7 @@ for (const open of STORE_DRIVERS) {
 
     /** Runs with a store of its own, since all merchants of a store share one order. */
     const inFresh = (name: string, run: () => Promise<void>) =>
-      test(name, async () => {
+      void test(name, async () => {
         fresh = await driver.fresh()
         store = await openStore(fresh.target)
         await run()
@@ -108,8 +108,11 @@ for (const open of STORE_DRIVERS) {
       await kept({ merchant: one.merchant, created_ms: NOW_MS + 5, watch_until_s: NOW_S + 900 })
       const late = { due_ms: NOW_MS + 9_000, wait_ms: 9_000, rank_ms: NOW_MS + 18_000 }
       await look(one.merchant, { ...late, was_due_ms: read?.due_ms ?? 0, looked_ms: NOW_MS + 7 })
-      const after = await store.invoices.watch_of(one.merchant)
-      assert.deepEqual([after?.due_ms, after?.wait_ms, after?.looked_ms, after?.until_s], [NOW_MS + 5, 0, NOW_MS + 7, NOW_S + 900])
+      const read_again = await store.invoices.watch_of(one.merchant)
+      assert.deepEqual(
+        [read_again?.due_ms, read_again?.wait_ms, read_again?.looked_ms, read_again?.until_s],
+        [NOW_MS + 5, 0, NOW_MS + 7, NOW_S + 900],
+      )
       await look(one.merchant, late)
       assert.deepEqual(await due(false, NOW_MS + 100), [])
       await store.invoices.wake(one.merchant, NOW_MS + 100)

@@ -106,7 +106,7 @@ export const READ_OPEN_DEPOSITS_AMONG = depositsAmong('invoice_open_deposits_amo
 export const READ_LATE_DEPOSITS_AMONG = depositsAmong('invoice_late_deposits_among', sql`not ${IS_OPEN}`)
 
 /**
- * Open or void: a settled invoice stays, whatever evidence it has. The transfers of its merchant were read after its watch ended, so that a payment
+ * Open or void: a settled invoice stays. The transfers of its merchant were read after its watch ended, so that a payment
  * in an outage of the chain or the service was found. The first condition is that of a partial index.
  */
 const IS_UNPAID = sql`(closed = 0 or voided_ms is not null) and ${WITHOUT_EVIDENCE} and exists (select 1 from merchant_watch w

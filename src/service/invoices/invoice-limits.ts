@@ -117,7 +117,7 @@ export const INVOICE_RULES = {
   round_searches: 30,
   round_searches_new: 10,
   round_unsettled: 500,
-  round_spare: 250,
+  round_spare: 1_500,
   round_faults: 16,
   /** Merchants whose transfers are searched together, and deposit addresses of them that do not count as too many for it. */
   group_merchants: 250,

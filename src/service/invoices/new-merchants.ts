@@ -13,7 +13,7 @@ type SignedUnit = { ok: true; give_back(): Promise<void> } | { ok: false; proble
 
 /**
  * Daily budgets of invoices that merchants sign before their first payment on the chain. A key is free, so such a signature says nothing about
- * its merchant: what it stores and has watched is counted for the network that sent it. A merchant that was paid has the bounds of its own.
+ * its merchant: what it stores and has watched is counted for the network that sent it. A merchant that was paid has its own bounds.
  */
 export interface NewMerchantQuota {
   /** Takes a unit for an invoice of this merchant, sent from this address. */

@@ -8,7 +8,7 @@ import { INVOICE_RULES } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 import { notFound } from './merchant-signature.ts'
 
-/** Invoices that expired unpaid and were deleted. Their deposit addresses still pay their merchants, whoever sends the transaction for it. */
+/** Invoices that expired unpaid and were deleted. Their deposit addresses still pay their merchants; any account can send the transaction for it. */
 
 const DAY_MS = 86_400_000
 const PURGE_EVERY_MS = 600_000

@@ -91,9 +91,9 @@ test(
       `10.${(at / EACH) & 255}.${at % 250}.7`.replace(/^10/, String(11 + Math.floor(at / EACH / 256))),
     )
     assert.deepEqual(new Set(spread.map(({ status }) => status)), new Set([201]), spread.find(({ status }) => status !== 201)?.text)
-    const [before, before_bytes] = [signedNow(), fileBytes()]
+    const [signed, bytes] = [signedNow(), fileBytes()]
     const one = await flood(FROM_ONE, (at) => `203.0.113.${at & 255}`)
-    const [made, made_bytes] = [signedNow() - before, fileBytes() - before_bytes]
+    const [made, made_bytes] = [signedNow() - signed, fileBytes() - bytes]
     const refused = one.filter(({ status }) => status !== 201)
     assert.ok(made <= INVOICE_RULES.new_signed_network, String(made))
     assert.equal(refused.length, FROM_ONE - made)
