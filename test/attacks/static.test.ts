@@ -113,6 +113,8 @@ const KEPT: Record<string, Record<string, string>> = {
   },
   'service/datasets/dataset-service.ts': { texts: 'datasetLimits.cached_texts', outdated: 'DATASET_IDS' },
   'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },
+  'service/invoices/watch.ts': { byAddress: 'here' },
+  'service/invoices/watch-group.ts': { known: 'here' },
   'service/jobs/jobs.ts': { held: 'the jobs' },
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/channel-chain.ts': { signedVouchers: 'goes with its request' },

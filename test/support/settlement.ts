@@ -121,8 +121,8 @@ export async function newWallet(anvil: Anvil, wei = 10n ** 18n): Promise<GasWall
 }
 
 /** Resolves when the condition holds; rejects with the words after ten seconds. */
-export async function until(words: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = AbortSignal.timeout(10_000)
+export async function until(words: string, holds: () => Promise<boolean> | boolean, within_ms = 10_000): Promise<void> {
+  const deadline = AbortSignal.timeout(within_ms)
   while (!(await holds())) {
     if (deadline.aborted) throw new Error(`not in time: ${words}`)
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -76,6 +76,7 @@ async function lookAtDue(parts: WatchParts, begin: (unsettled: readonly string[]
   await lookAtAll(parts, round, { merchants: withoutDouble([...first, ...spare]), most: round.searches + searches.first, faults })
 }
 
+/** The first of each merchant. */
 function withoutDouble(merchants: readonly WatchedMerchant[]): WatchedMerchant[] {
   const byAddress = new Map<string, WatchedMerchant>()
   for (const one of merchants) if (!byAddress.has(one.merchant)) byAddress.set(one.merchant, one)

@@ -11,6 +11,7 @@ import { startAnvil, type Anvil } from '../../support/anvil.ts'
 import { startRpcProxy, type RpcProxy } from '../../support/faults-rpc.ts'
 import { newMerchant, send, signCreation, transferPlainly, type InvoiceShown } from '../../support/invoicing.ts'
 import { startLiveWorld, type World } from '../../support/paying-world.ts'
+import { until } from '../../support/settlement.ts'
 
 const TEN = 10_000_000n
 const AT_ONCE = 20
@@ -61,11 +62,7 @@ async function seenAfter(invoice: InvoiceShown): Promise<number> {
   const began_ms = performance.now()
   await transferPlainly(world.chain, payer, (invoice['deposit'] as { address: Hex }).address, TEN)
   await anvil.mine(3)
-  const deadline = AbortSignal.timeout(300_000)
-  while ((await world.store.invoices.payments(invoice.invoice_id)).length === 0) {
-    assert.ok(!deadline.aborted, 'the deposit is not seen')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until('the deposit is seen', async () => (await world.store.invoices.payments(invoice.invoice_id)).length > 0, 300_000)
   return performance.now() - began_ms
 }
 
@@ -115,11 +112,7 @@ test(
     const [time_ms, asked, requests] = [Date.now(), searches(), proxy.asked.length]
     world.sql((database) => database.exec('update merchant_watch set due_ms = 0, rank_ms = 0'))
     const merchants = lookedSince(-1)
-    const deadline = AbortSignal.timeout(60_000)
-    while (lookedSince(time_ms) < merchants) {
-      assert.ok(!deadline.aborted, `${lookedSince(time_ms)} of ${merchants} merchants were looked at`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await until('all merchants are looked at', () => lookedSince(time_ms) >= merchants, 60_000)
     const each = { searches: searches() - asked, calls: proxy.asked.length - requests }
     t.diagnostic(`${merchants} merchants were looked at with ${JSON.stringify(each)}`)
     // Two addresses each, 500 in a search, and a search for payments in another token; a round may have begun before.
