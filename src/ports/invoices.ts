@@ -250,7 +250,7 @@ export const WATCH_MARGIN_S = 3_600
 export interface InvoiceWatchStore {
   /** Merchants that are due, in the order of their ranks, until their transfers were read after the watch of their last invoice. */
   due_merchants(proven: boolean, now_ms: number, limit: number): Promise<WatchedMerchant[]>
-  /** Merchants that are due later, in the order of their ranks. */
+  /** Merchants that are due later, the one looked at longest ago first. */
   next_merchants(now_ms: number, limit: number): Promise<WatchedMerchant[]>
   /** Merchants with payments in blocks that are not final, the one looked at longest ago first. */
   unsettled_merchants(limit: number): Promise<WatchedMerchant[]>

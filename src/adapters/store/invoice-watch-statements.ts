@@ -29,7 +29,7 @@ export const READ_DUE = statement(
 )
 export const READ_NEXT_DUE = statement(
   'merchant_next_due',
-  sql`${WATCHED} where due_ms > ${now} and ${IS_WATCHED} order by rank_ms, merchant limit ${limit}`,
+  sql`${WATCHED} where due_ms > ${now} and ${IS_WATCHED} order by looked_ms, merchant limit ${limit}`,
 )
 
 /** Merchants of payments in blocks that are not final, the one looked at longest ago first. */

@@ -24,6 +24,7 @@ export const WATCH_ORDER: Migration = {
     from invoice i left join invoice_watch w on w.merchant = i.merchant group by i.merchant;
   drop table invoice_watch;
   create index merchant_watch_order on merchant_watch (proven, rank_ms);
+  create index merchant_watch_looked on merchant_watch (looked_ms);
   create index merchant_watch_until on merchant_watch (until_s);
   create index invoice_of_merchant on invoice (merchant, number);
   create index invoice_purgeable on invoice (watch_until_s) where (closed = 0 or voided_ms is not null);

@@ -130,13 +130,16 @@ async function readGroup(parts: WatchParts, round: LookRound, group: readonly Pl
 
 /** The next look at a merchant, and how far it was read. */
 function lookOf(
-  { merchant, wait_ms, due_ms, proven }: WatchedMerchant,
+  { merchant, wait_ms, due_ms, rank_ms, proven }: WatchedMerchant,
   next_block: bigint,
   { now_ms, is_current, is_crowded, is_paid }: { now_ms: number; is_current: boolean; is_crowded: boolean; is_paid: boolean },
 ): MerchantLook {
   // When it was not read up to the head, the time of the look is stored as outdated: the record is stale.
   const looked_ms = is_current ? now_ms : now_ms - INVOICE_RULES.stale_ms - 1
   const is_behind = !is_current && (proven || !is_crowded)
+  // One that is read before it is due keeps its time.
+  if (due_ms > now_ms && !is_paid && !is_behind)
+    return { merchant, next_block: Number(next_block), looked_ms, proven, wait_ms, due_ms, rank_ms, was_due_ms: due_ms }
   const wait = is_paid || is_behind ? INVOICE_RULES.watch_every_ms : longerWait(wait_ms, proven ? 'wait_proven_ms' : 'wait_new_ms')
   return { merchant, next_block: Number(next_block), looked_ms, proven, ...dueAfter(wait, now_ms), was_due_ms: due_ms }
 }
