@@ -33,7 +33,7 @@ import { createAuthorizationDigest } from '../src/pure/payments/eip3009.ts'
 import { itemCatalogue } from '../src/service/catalogue/decode.ts'
 import { publishedSchemas, toolSchemas } from '../src/service/catalogue/wire-schemas.ts'
 import { loadCatalogue } from '../src/service/catalogue/load.ts'
-import { networkHasher, trustedProxies } from '../src/service/clients.ts'
+import { networkHasher, providerHasher, trustedProxies } from '../src/service/clients.ts'
 import { readSettings } from '../src/service/read-settings.ts'
 import { CHANNEL_RULES } from '../src/service/limits.ts'
 import { createInvoiceService } from '../src/service/invoices/invoice-service.ts'
@@ -53,6 +53,7 @@ import { gasNotCompared, NOT_COMPARED } from '../src/service/payments/gas-watch.
 import type { Settler } from '../src/service/payments/settlement.ts'
 import type { PaymentTerms } from '../src/service/payments/terms.ts'
 import { createRegistrar } from '../src/service/records/insurance.ts'
+import { createReceiverRate } from '../src/service/webhooks/receiver-rate.ts'
 import { createWebhookService } from '../src/service/webhooks/webhook-service.ts'
 import { createHttpServer } from '../src/surfaces/http/node-server.ts'
 import type { AppDeps } from '../src/surfaces/deps.ts'
@@ -148,13 +149,18 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     webhooks: createWebhookService({
       store: store.webhooks,
       invoices: store.invoices,
-      sender: createWebhookSender({ loopback: false, resolve: createOutsideResolver(systemClock) }),
+      sender: createWebhookSender({
+        loopback: false,
+        resolve: createOutsideResolver(systemClock),
+        rate: createReceiverRate(systemClock),
+      }),
       clock: systemClock,
       crypto: signing.crypto,
       derive: createDerivation(secret),
       sealer: createSealer(secret),
       contracts: null,
       networkHash: networkHasher(secret),
+      providerHash: providerHasher(secret),
       random: createNonceSource(),
       service: () => origins.api_url,
     }),

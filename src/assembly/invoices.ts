@@ -13,15 +13,12 @@ import { purgeInvoicesJob } from '../service/invoices/purged.ts'
 import { createInvoiceRelay, type InvoiceRelay } from '../service/invoices/relay.ts'
 import { createNewMerchantQuota } from '../service/invoices/new-merchants.ts'
 import { createWriteBudget } from '../service/invoices/write-budget.ts'
-import { networkHasher } from '../service/clients.ts'
+import { networkHasher, providerHasher } from '../service/clients.ts'
 import { INVOICE_RULES, CREDIT_RULES } from '../service/limits.ts'
 import { createWebhookChallenger } from '../service/webhooks/webhook-challenges.ts'
-import {
-  createWebhookDeliveries,
-  type WebhookDeliveries,
-  createWebhookService,
-  type WebhookService,
-} from '../service/webhooks/webhook-service.ts'
+import { createReceiverRate } from '../service/webhooks/receiver-rate.ts'
+import { createWebhookDeliveries, type WebhookDeliveries } from '../service/webhooks/webhook-deliveries.ts'
+import { createWebhookService, type WebhookService } from '../service/webhooks/webhook-service.ts'
 import { createInvoiceWatch } from '../service/invoices/watch.ts'
 import { type Job, creditsJob } from '../service/jobs/jobs.ts'
 import type { Deployment } from './deployment.ts'
@@ -133,7 +130,8 @@ interface WebhookParts {
 
 function openWebhooks(deployment: Deployment, { contracts }: Pick<InvoiceParts, 'contracts'>): WebhookParts {
   const { settings, signing, secret, store, clock, log, origins } = deployment
-  const sender = createWebhookSender({ loopback: settings.ASSAY_WEBHOOK_LOOPBACK === 'on', resolve: deployment.outside_names })
+  const rate = createReceiverRate(clock)
+  const sender = createWebhookSender({ loopback: settings.ASSAY_WEBHOOK_LOOPBACK === 'on', resolve: deployment.outside_names, rate })
   const sealer = createSealer(secret)
   const service = createWebhookService({
     store: store.webhooks,
@@ -145,23 +143,16 @@ function openWebhooks(deployment: Deployment, { contracts }: Pick<InvoiceParts, 
     sealer,
     contracts,
     networkHash: networkHasher(secret),
+    providerHash: providerHasher(secret),
     random: createNonceSource(),
     service: () => origins.api_url,
   })
-  const deliveries = createWebhookDeliveries({ store: store.webhooks, invoices: store.invoices, sender, sealer, clock, log })
-  const challenger = createWebhookChallenger({
-    store: store.webhooks,
-    budgets: store,
-    sender,
-    sealer,
-    derive: createDerivation(secret),
-    clock,
-    log,
-    random: createNonceSource(),
-  })
-  const jobs = [...deliveries.jobs, ...challenger.jobs]
+  const shared = { store: store.webhooks, sender, rate, sealer, clock, log }
+  const derive = createDerivation(secret)
+  const challenger = createWebhookChallenger({ ...shared, budgets: store, derive, random: createNonceSource() })
+  const deliveries = createWebhookDeliveries({ ...shared, invoices: store.invoices, challenges: challenger })
   const stop = async () => void (await Promise.all([deliveries.stop(), challenger.stop()]))
-  return { service, deliveries: { ...deliveries, jobs, stop } }
+  return { service, deliveries: { ...deliveries, stop } }
 }
 
 /** The operator's account and the merchants whose invoices show it. Throws a StartError for one that cannot be shown. */

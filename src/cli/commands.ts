@@ -1,4 +1,5 @@
 import { unknownName, CliError } from './errors.ts'
+import { JSON_OPTIONS, OPERATOR_COMMANDS } from './operator-commands.ts'
 import { parseArgs } from 'node:util'
 
 /** Commands with their help texts; each command is implemented in the file of its name. */
@@ -11,11 +12,6 @@ export interface Command {
   most_words: number
   notes: readonly string[]
 }
-
-const JSON_OPTIONS = {
-  json: { type: 'boolean', meaning: 'Write JSON (default for pipes and files).' },
-  text: { type: 'boolean', meaning: 'Write text for people, also to a pipe or a file.' },
-} as const
 
 /** Options of a command that calls a running service. */
 const SERVICE_OPTIONS = {
@@ -340,16 +336,7 @@ export const COMMANDS = {
       'the log resumes on proof; with --accept the log is retired, and a new one with another origin begins at the head of the store.',
     ],
   },
-  insurers: {
-    summary: 'List the underwriters of the insurance directory, or remove one.',
-    usage: ['assay insurers list', 'assay insurers remove <address>'],
-    options: JSON_OPTIONS,
-    most_words: 2,
-    notes: [
-      'Give the address of the underwriter or its id (uw_…). Issued certificates are not changed. The same entry cannot be registered',
-      'again; the underwriter can register with an entry that it signs later.',
-    ],
-  },
+  ...OPERATOR_COMMANDS,
   mcp: {
     summary: 'Serve the tools over MCP on standard input and output.',
     usage: [

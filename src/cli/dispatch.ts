@@ -24,6 +24,7 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   log: () => import('./log.ts'),
   completion: () => import('./completion.ts'),
   insurers: () => import('./insurers.ts'),
+  webhooks: () => import('./webhooks.ts'),
   mcp: () => import('./mcp.ts'),
   'migrate-store': () => import('./migrate-store.ts'),
   data: () => import('./data.ts'),

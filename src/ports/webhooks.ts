@@ -24,8 +24,8 @@ export interface WebhookEvent {
 }
 
 /**
- * `pending`: the receiver has not answered a challenge yet, and events wait. `expired`: it did not answer in time. `refused`: its name leads to an
- * address to which nothing may be sent. The last two receive nothing any more.
+ * `pending`: the receiver has not answered a challenge yet, and events wait. `expired`: it did not answer in time, its invoice is over, or it failed for
+ * days. `refused`: its name leads to an address to which nothing may be sent. The last two receive nothing any more.
  */
 export const SUBSCRIPTION_STATES = ['pending', 'verified', 'expired', 'refused'] as const
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
@@ -38,11 +38,14 @@ interface WebhookChallenges {
   challenged_ms: number | null
   /** Time of the next challenge, or of the expiry; null unless `pending`. */
   challenge_due_ms: number | null
-  /** Time at which a pending subscription expires. */
+  /** Time at which a pending subscription expires, or at which another one ended. */
   challenge_until_ms: number
-  /** Reason why the last challenge failed. */
+  /** Reason why the last challenge failed, or why the subscription ended. */
   challenge_fault: string | null
 }
+
+/** Reasons for which a subscription ends although its receiver answered a challenge. */
+export type EndReason = 'invoice_over' | 'receiver_dead'
 
 export interface WebhookSubscription extends WebhookChallenges {
   subscription_id: string
@@ -50,6 +53,8 @@ export interface WebhookSubscription extends WebhookChallenges {
   owner: string
   /** Keyed hash of the network that subscribed; changes every day. */
   network: string
+  /** Keyed hash of the provider network (/16, /32) that subscribed; changes every day. */
+  provider: string
   url: string
   events: readonly WebhookEventType[]
   /** Sealed; the store cannot read it. */
@@ -59,8 +64,11 @@ export interface WebhookSubscription extends WebhookChallenges {
   issued_s: number
   /** Number of replacements of secret and token. */
   rotation: number
-  /** Consecutive failed attempts. */
+  /** The owner was paid here when it subscribed or when its place was needed: it gives way to no other. */
+  paid: boolean
+  /** Consecutive failed attempts, and time of the first of them. */
   failures: number
+  failing_since_ms: number | null
   /** No attempt before this time. */
   paused_until_ms: number
   /** Events that were not queued because the queue was full. */
@@ -70,7 +78,7 @@ export interface WebhookSubscription extends WebhookChallenges {
 /** A subscription begins as `pending`. */
 export type NewWebhookSubscription = Omit<
   WebhookSubscription,
-  'failures' | 'paused_until_ms' | 'dropped' | 'rotation' | keyof WebhookChallenges
+  'failures' | 'failing_since_ms' | 'paused_until_ms' | 'dropped' | 'paid' | 'rotation' | keyof WebhookChallenges
 > &
   Pick<WebhookChallenges, 'challenge_until_ms'>
 
@@ -101,10 +109,15 @@ export interface WebhookDelivery {
   attempted_ms: number | null
 }
 
-/** Maximum number of subscriptions: of one owner, of one network in a day, of all. */
+/**
+ * Maximum number of subscriptions: of one owner, of one network and of one provider network in a day, of owners that were never paid, of all. The
+ * bounds of networks do not count for owners that were paid.
+ */
 export interface WebhookBounds {
   owner_subscriptions: number
   network_subscriptions: number
+  provider_subscriptions: number
+  unpaid_subscriptions: number
   subscriptions: number
 }
 
@@ -115,8 +128,10 @@ export type SubscribeResult =
   | { kind: 'not_later'; subscription: WebhookSubscription }
   /** No subscription of this owner and address has the id that is to be replaced. */
   | { kind: 'unknown' }
+  /** All subscriptions of the owner. */
+  | { kind: 'owner_full'; subscriptions: WebhookSubscription[] }
   /** The bound that is reached. */
-  | { kind: 'owner_full' | 'network_full' | 'full' }
+  | { kind: 'network_full' | 'provider_full' | 'full' }
 
 export interface ChallengeBegin {
   subscription_id: string
@@ -143,6 +158,7 @@ export interface AttemptRecord extends Pick<
   attempted_ms: number
   /** Of the subscription, after the attempt. */
   failures: number
+  failing_since_ms: number | null
   paused_until_ms: number
 }
 
@@ -155,7 +171,8 @@ export interface DeliveryFilter {
 
 export interface WebhookStore {
   /**
-   * Adds a subscription, one for an owner and address; with `replaces`, the id of that subscription, it gets new secret, events and token instead, and
+   * Adds a subscription, one for an owner and address. When all places are taken, one of the network with the most gives way, of owners that
+   * were never paid only. With `replaces`, the id of that subscription, it gets new secret, events and token instead, and
    * keeps its queue and state.
    */
   subscribe(subscription: NewWebhookSubscription, replaces: string | null, bounds: WebhookBounds): Promise<SubscribeResult>
@@ -166,8 +183,20 @@ export interface WebhookStore {
   begin_challenge(challenge: ChallengeBegin): Promise<boolean>
   /** Stores the result of a challenge: `pending` while further ones may follow, or the final state, with which waiting events are due or deleted. */
   end_challenge(result: ChallengeResult): Promise<void>
+  /** Takes back a challenge that was counted and not sent, and moves it. */
+  return_challenge(subscription_id: string, due_ms: number, fault: string): Promise<void>
   /** Moves the next challenge; without effect unless `pending`. */
   postpone_challenge(subscription_id: string, due_ms: number, fault: string | null): Promise<void>
+  /** Subscriptions in the order of their ids, for the operator. */
+  subscriptions(after_id: string, limit: number): Promise<WebhookSubscription[]>
+  /** Ends subscriptions of invoices that are over, voided, paid for good or no longer watched, once nothing waits for them; returns how many. */
+  end_with_invoices(now_ms: number): Promise<number>
+  /** Ends a subscription: what waits is deleted, what was sent stays for a while. */
+  end(subscription_id: string, reason: EndReason, now_ms: number): Promise<void>
+  /** Lets receivers that have failed since before `failing_ms` answer a challenge again; returns how many. */
+  challenge_failing(times: { failing_ms: number; dead_ms: number; now_ms: number; challenge_until_ms: number }): Promise<number>
+  /** No attempt for a subscription before that time. */
+  pause(subscription_id: string, until_ms: number): Promise<void>
   /** Deletes the subscription and its deliveries; false when there is none. */
   unsubscribe(subscription_id: string): Promise<boolean>
   /** Deliveries of a subscription, newest first. */
@@ -201,11 +230,15 @@ export interface WebhookMessage {
   event_id: string
   timestamp_s: number
   body: string
+  /** The receiver accepted its last request, and the owner was paid here: what others get refused does not delay it. */
+  healthy: boolean
+  paid: boolean
 }
 
-/** `not_public`: the address leads to where nothing may be sent. */
+/** `not_public`: the address leads to where nothing may be sent. `limited`: nothing was sent, because the receiver got enough requests for now. */
 export type WebhookSent =
   | { kind: 'answered'; status: number; text: string }
+  | { kind: 'limited'; wait_ms: number }
   | { kind: 'not_public' | 'redirect' | 'timeout' | 'unreachable' | 'too_long' }
 
 /** Address of a receiver in its standard spelling, or what was found instead of it. */

@@ -6,37 +6,22 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import {
-  WEBHOOK_EVENTS,
   type AttemptRecord,
   type NewWebhookSubscription,
   type SubscriptionState,
   type WebhookDelivery,
 } from '../../src/ports/webhooks.ts'
+import { subscriptionOf, WIDE_BOUNDS } from '../support/webhooks.ts'
 import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const NOW_MS = 1_795_262_400_123
 const NOW_S = 1_795_262_400
-const BOUNDS = { owner_subscriptions: 2, network_subscriptions: 3, subscriptions: 1_000 }
+const BOUNDS = { ...WIDE_BOUNDS, owner_subscriptions: 2, network_subscriptions: 3 }
 const INVOICE_BOUNDS = { network_unsigned: 1_000, all_unsigned: 1_000, calls_unsigned: 1_000, merchant_signed: 1_000 }
 const ALL = { state: null, before: null, limit: 100 }
 type Json = Record<string, unknown>
 const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
-
-function subscriptionOf(change: Partial<NewWebhookSubscription> = {}): NewWebhookSubscription {
-  return {
-    subscription_id: `whs_${randomBytes(8).toString('hex')}`,
-    owner: address(),
-    network: randomBytes(8).toString('hex'),
-    url: `https://example.com/${randomBytes(8).toString('hex')}`,
-    events: [...WEBHOOK_EVENTS],
-    secret: 'sealed',
-    created_ms: NOW_MS,
-    issued_s: NOW_S,
-    challenge_until_ms: NOW_MS + 3_600_000,
-    ...change,
-  }
-}
 
 function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
   return {
@@ -78,7 +63,7 @@ function paymentOf(invoice_id: string, change: Partial<InvoicePayment> = {}): In
 
 function attemptOf({ subscription_id, event_id }: WebhookDelivery, change: Partial<AttemptRecord> = {}): AttemptRecord {
   const ended = { state: 'delivered' as const, attempts: 1, due_ms: NOW_MS, status: 204, fault: null, attempted_ms: NOW_MS }
-  return { subscription_id, event_id, ...ended, failures: 0, paused_until_ms: 0, ...change }
+  return { subscription_id, event_id, ...ended, failures: 0, failing_since_ms: null, paused_until_ms: 0, ...change }
 }
 
 for (const open of STORE_DRIVERS) {

@@ -15,14 +15,15 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { WEBHOOK_EVENTS } from '../../src/ports/webhooks.ts'
 import { WEBHOOK_RULES } from '../../src/service/limits.ts'
+import { createReceiverRate } from '../../src/service/webhooks/receiver-rate.ts'
 import { secretContext } from '../../src/service/webhooks/secret-context.ts'
 import { challengeFault, createWebhookChallenger } from '../../src/service/webhooks/webhook-challenges.ts'
 import { clockAt } from '../support/clock-at.ts'
 import { STORE_DRIVERS, type StoreDriver } from '../support/store-drivers.ts'
+import { WIDE_BOUNDS } from '../support/webhooks.ts'
 import { until } from '../support/until.ts'
 
 const RULES = WEBHOOK_RULES.challenge
-const BOUNDS = { owner_subscriptions: 1_000, network_subscriptions: 1_000, subscriptions: 1_000 }
 const secret_key = randomBytes(32)
 
 test('only the text itself, or JSON with it as challenge, is an answer', () => {
@@ -67,17 +68,19 @@ for (const open of STORE_DRIVERS) {
     })
 
     function challenger(resolve?: Resolve) {
+      const rate = createReceiverRate(clockAt(() => now_ms))
       const made = createWebhookChallenger({
         store: store.webhooks,
         budgets: store,
-        sender: createWebhookSender({ loopback: resolve === undefined, resolve: resolve ?? systemResolve }),
+        sender: createWebhookSender({ loopback: resolve === undefined, resolve: resolve ?? systemResolve, rate }),
+        rate,
         sealer: createSealer(secret_key),
         derive: createDerivation(secret_key),
         clock: clockAt(() => now_ms),
         log: { info: () => undefined, warn: () => undefined, error: (_, message) => assert.fail(message) },
         random: createNonceSource(),
       })
-      return { ...made, round: async () => made.jobs[0]?.run(now_ms) }
+      return made
     }
 
     async function subscribed(url: string, network = randomBytes(8).toString('hex')): Promise<string> {
@@ -86,8 +89,8 @@ for (const open of STORE_DRIVERS) {
       const owner = `0x${randomBytes(20).toString('hex')}`
       const sealed = createSealer(secret_key).seal(secret, secretContext(subscription_id))
       const times = { created_ms: now_ms, issued_s: 0, challenge_until_ms: now_ms + RULES.expires_ms }
-      const given = { subscription_id, owner, network, url, events: WEBHOOK_EVENTS, secret: sealed, ...times }
-      assert.equal((await store.webhooks.subscribe(given, null, BOUNDS)).kind, 'created')
+      const given = { subscription_id, owner, network, provider: network, url, events: WEBHOOK_EVENTS, secret: sealed, ...times }
+      assert.equal((await store.webhooks.subscribe(given, null, WIDE_BOUNDS)).kind, 'created')
       return subscription_id
     }
 
@@ -196,13 +199,14 @@ for (const open of STORE_DRIVERS) {
         for (let number = 0; number < RULES.network_host_hourly; number++)
           within.push(await subscribed(`${receiver.url}/${within.length}`, network))
       const settled = async (ids: readonly string[]) => {
-        const begun = async () => {
+        const ended = async () => {
           await round()
-          return (await store.webhooks.challenges_due(now_ms, 1)).length === 0
+          // Those that wait for the rate of the receiver.
+          now_ms += 1_000
+          return (await Promise.all(ids.map(find))).every(
+            ({ state, challenge_fault }) => state === 'verified' || ![null, 'host_rate'].includes(challenge_fault),
+          )
         }
-        await until('each had its turn', begun, 60_000)
-        const ended = async () =>
-          (await Promise.all(ids.map(find))).every(({ state, challenge_fault }) => state === 'verified' || challenge_fault !== null)
         await until('each has a result', ended, 60_000)
         return Promise.all(ids.map(find))
       }

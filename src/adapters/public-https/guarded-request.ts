@@ -64,6 +64,8 @@ export interface Guard {
   party?: string
   /** `address:port` pairs that may be reached although they are not public, and without TLS: a registry on the operator's own machine. */
   exempt: Pick<ReadonlySet<string>, 'has'>
+  /** False when nothing may be sent to the address now. */
+  admit?: (address: string) => boolean
 }
 
 export type GuardedResponse =
@@ -98,7 +100,7 @@ export async function guardedGet(address: string, guard: Guard, signal: AbortSig
 }
 
 /** The response with its body unread, or why there is none: the address may not be requested, or it led further than allowed. */
-export type GuardedAttempt = { response: IncomingMessage } | { refused: 'not_public' | 'redirect' }
+export type GuardedAttempt = { response: IncomingMessage } | { refused: 'not_public' | 'not_admitted' | 'redirect' }
 
 /** `guardedAttempt` without the reason: null if the address may not be requested, or led too far. */
 export async function guardedOpen(...request: Parameters<typeof guardedAttempt>): Promise<IncomingMessage | null> {
@@ -122,6 +124,7 @@ export async function guardedAttempt(
   for (let hop = 0; hop <= redirects; hop++) {
     const target = await checked(url, guard, signal)
     if (target === null) return { refused: 'not_public' }
+    if (guard.admit?.(target.address) === false) return { refused: 'not_admitted' }
     const response = await send(url, target, signal, { ...headers, accept }, body)
     const status = response.statusCode ?? 0
     const location = response.headers.location

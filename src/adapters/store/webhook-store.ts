@@ -7,6 +7,7 @@ import {
   type ChallengeBegin,
   type ChallengeResult,
   type DeliveryFilter,
+  type EndReason,
   type NewWebhookSubscription,
   type SubscribeResult,
   type WebhookBounds,
@@ -16,9 +17,10 @@ import {
   type WebhookSubscription,
 } from '../../ports/webhooks.ts'
 import { WEBHOOK_RULES } from '../../service/limits.ts'
-import { columns, count, key_type, nullable, parameter, pick, text_type, type ValuesOf, word_type } from './columns.ts'
+import { columns, count, flag, key_type, nullable, parameter, pick, text_type, type ValuesOf, word_type } from './columns.ts'
 import { assigned, expression, inserted, matched, raw, selected, sql, statement } from './statements.ts'
 import { assertStorable, execute, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
+import { findPlace } from './webhook-places.ts'
 
 /** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
 
@@ -26,6 +28,7 @@ const subscription_key = columns({ subscription_id: key_type })
 const subscription_content = columns({
   owner: key_type,
   network: key_type,
+  provider: key_type,
   url: text_type,
   events: text_type,
   secret: text_type,
@@ -39,10 +42,11 @@ const challenge_fault = columns({ challenge_fault: nullable(text_type) })
 const challenge_count = columns({ challenges: count, challenged_ms: nullable(count) })
 const challenge = { ...subscription_state, ...challenge_count, ...challenge_due, ...challenge_until, ...challenge_fault }
 const rotation = columns({ rotation: count })
-const attempted = columns({ failures: count, paused_until_ms: count })
+const paid = columns({ paid: flag })
+const attempted = columns({ failures: count, failing_since_ms: nullable(count), paused_until_ms: count })
 const progress = { ...attempted, ...columns({ dropped: count }) }
-const subscription = { ...subscription_key, ...subscription_content, ...challenge, ...rotation, ...progress }
-const { owner, network } = subscription_content
+const subscription = { ...subscription_key, ...subscription_content, ...challenge, ...rotation, ...paid, ...progress }
+const { owner } = subscription_content
 const SUBSCRIPTION = matched(subscription_key)
 const now = parameter('now_ms', count)
 const limit = parameter('limit', count)
@@ -66,18 +70,11 @@ const DELIVERY = matched(delivery_key)
 const SUBSCRIBE = statement(
   'webhook_subscribe',
   sql`insert into webhook_subscription ${inserted(
-    { ...subscription_key, ...subscription_content, ...challenge_until },
+    { ...subscription_key, ...subscription_content, ...challenge_until, ...paid },
     { state: raw(`'pending'`), challenge_due_ms: subscription_content.created_ms },
   )}
     on conflict (subscription_id) do nothing returning subscription_id`,
 )
-
-const SUBSCRIPTIONS = expression('subscriptions', count, 'count(*)')
-const COUNT_NETWORK = statement(
-  'webhook_count_network',
-  sql`select ${SUBSCRIPTIONS} from webhook_subscription where ${matched({ network })}`,
-)
-const COUNT_ALL = statement('webhook_count_all', sql`select ${SUBSCRIPTIONS} from webhook_subscription`)
 
 const FIND = statement('webhook_find', sql`select ${selected(subscription)} from webhook_subscription where ${SUBSCRIPTION}`)
 
@@ -86,6 +83,44 @@ const LOCK = statement(
   'webhook_lock',
   sql`select ${selected(subscription_key)} from webhook_subscription where ${SUBSCRIPTION}`,
   'for update',
+)
+
+const PAGE = statement(
+  'webhook_page',
+  sql`select ${selected(subscription)} from webhook_subscription where subscription_id > ${parameter('after_id', text_type)}
+    order by subscription_id limit ${limit}`,
+)
+
+const END = sql`update webhook_subscription set state = 'expired', challenge_due_ms = null, next_ms = null, challenge_until_ms = ${now}, challenge_fault =`
+const END_ONE = statement(
+  'webhook_end',
+  sql`${END} ${parameter('reason', text_type)} where ${SUBSCRIPTION} and state in ('pending', 'verified') returning subscription_id`,
+)
+/** An invoice that was evicted is over too. */
+const END_WITH_INVOICES = statement(
+  'webhook_end_with_invoices',
+  sql`${END} 'invoice_over' where subscription_id in (
+    select s.subscription_id from webhook_subscription s left join invoice i on i.invoice_id = s.owner
+    where s.state in ('pending', 'verified') and s.owner not like '0x%'
+      and (i.invoice_id is null or i.voided_ms is not null or i.watch_until_s < ${parameter('now_s', count)} or (i.closed = 1
+        and not exists (select 1 from invoice_payment p where p.invoice_id = i.invoice_id and p.final = 0)))
+      and not exists (select 1 from webhook_delivery d where d.subscription_id = s.subscription_id and d.state = 'pending')
+    limit ${limit}) returning subscription_id`,
+)
+const FORGET_WAITING = statement('webhook_forget_waiting', sql`delete from webhook_delivery where ${SUBSCRIPTION} and state = 'pending'`)
+
+/** A receiver is challenged again once in a time of failures: after a later challenge it is not. */
+const CHALLENGE_FAILING = statement(
+  'webhook_challenge_failing',
+  sql`update webhook_subscription set state = 'pending', challenges = 0, challenge_due_ms = ${now}, ${assigned(challenge_until)}, challenge_fault = 'receiver_dead'
+    where subscription_id in (select subscription_id from webhook_subscription where failing_since_ms <= ${parameter('failing_ms', count)}
+      and state = 'verified' and challenge_until_ms < failing_since_ms + ${parameter('dead_ms', count)} limit ${limit})
+    returning subscription_id`,
+)
+const PAUSE = statement(
+  'webhook_pause',
+  sql`update webhook_subscription set paused_until_ms = ${parameter('until_ms', count)}
+    where ${SUBSCRIPTION} and paused_until_ms < ${parameter('until_ms', count)}`,
 )
 
 const UNSUBSCRIBE = statement('webhook_unsubscribe', sql`delete from webhook_subscription where ${SUBSCRIPTION} returning subscription_id`)
@@ -106,7 +141,7 @@ const ALL_OF_OWNER = statement(
 const REPLACE = statement(
   'webhook_replace',
   sql`update webhook_subscription set ${assigned(pick(subscription_content, 'events', 'secret', 'issued_s'))}, rotation = rotation + 1,
-    failures = 0, paused_until_ms = 0 where ${SUBSCRIPTION} returning subscription_id`,
+    failures = 0, failing_since_ms = null, paused_until_ms = 0 where ${SUBSCRIPTION} returning subscription_id`,
 )
 /** A receiver that waits for its verification gets the time and the challenges of a new one. */
 const RESTART_CHALLENGES = statement(
@@ -118,7 +153,8 @@ const RESTART_CHALLENGES = statement(
 const CHALLENGES_DUE = statement(
   'webhook_challenges_due',
   sql`select ${selected(subscription)} from webhook_subscription where challenge_due_ms <= ${now} and state = 'pending'
-    order by case when challenges = 0 then 0 else 1 end, challenge_due_ms, subscription_id limit ${limit}`,
+    order by case when challenges = 0 then 0 else 1 end, paid desc, row_number() over (partition by network order by challenge_due_ms),
+      challenge_due_ms, subscription_id limit ${limit}`,
 )
 const BEGIN_CHALLENGE = statement(
   'webhook_begin_challenge',
@@ -134,10 +170,16 @@ const END_CHALLENGE = statement(
   sql`update webhook_subscription set ${assigned({ ...subscription_state, ...challenge_fault })}, challenge_due_ms = null
     where ${SUBSCRIPTION} and state = 'pending' and ${matched(rotation)} returning subscription_id`,
 )
+const RESUME = statement('webhook_resume', sql`update webhook_subscription set failures = 0, paused_until_ms = 0 where ${SUBSCRIPTION}`)
 const POSTPONE = statement(
   'webhook_postpone_challenge',
   sql`update webhook_subscription set challenge_due_ms = ${parameter('due_ms', count)}, ${assigned(challenge_fault)}
     where ${SUBSCRIPTION} and state = 'pending'`,
+)
+const RETURN_CHALLENGE = statement(
+  'webhook_return_challenge',
+  sql`update webhook_subscription set challenges = challenges - 1, challenge_due_ms = ${parameter('due_ms', count)}, ${assigned(challenge_fault)}
+    where ${SUBSCRIPTION} and state = 'pending' and challenges > 0`,
 )
 
 const COUNT_QUEUED = statement(
@@ -187,7 +229,7 @@ const READY = statement(
   'webhook_ready',
   sql`select ${selected(subscription)} from webhook_subscription
     where next_ms <= ${now} and paused_until_ms <= ${now} and state = 'verified'
-    order by case when failures = 0 then 0 else 1 end, next_ms, subscription_id limit ${limit}`,
+    order by case when failures = 0 then 0 else 1 end, paid desc, next_ms, subscription_id limit ${limit}`,
 )
 
 const DUE = statement(
@@ -227,9 +269,14 @@ const PURGE = statement(
     limit ${limit}) returning number`,
 )
 
-/** Subscriptions that were not verified, so that their owners can read for a while why. */
-const PURGE_UNVERIFIED = statement(
-  'webhook_purge_unverified',
+/** Subscriptions that ended are kept so that their owners can read for a while why. */
+const PURGE_OF_ENDED = statement(
+  'webhook_purge_of_ended',
+  sql`delete from webhook_delivery where number in (select d.number from webhook_subscription s join webhook_delivery d on d.subscription_id = s.subscription_id
+    where s.state in ('expired', 'refused') and s.challenge_until_ms < ${parameter('unverified_ms', count)} limit ${limit}) returning number`,
+)
+const PURGE_ENDED = statement(
+  'webhook_purge_ended',
   sql`delete from webhook_subscription where subscription_id in (
     select subscription_id from webhook_subscription where state in ('expired', 'refused')
       and challenge_until_ms < ${parameter('unverified_ms', count)} limit ${limit}) returning subscription_id`,
@@ -241,7 +288,7 @@ const ALONE = `0x${'7'.repeat(40)}`
 export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
   async subscribe(given: NewWebhookSubscription, replaces: string | null, bounds: WebhookBounds): Promise<SubscribeResult> {
     const row = { ...given, events: given.events.join(',') }
-    assertStorable(SUBSCRIBE, row)
+    assertStorable(SUBSCRIBE, { ...row, paid: false })
     return this.database.atomically(() => subscribe(row, replaces, bounds), { alone_with: ALONE })
   }
 
@@ -262,9 +309,36 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
     await this.database.execute(POSTPONE, { subscription_id, due_ms, challenge_fault: fault })
   }
 
+  async return_challenge(subscription_id: string, due_ms: number, fault: string): Promise<void> {
+    await this.database.execute(RETURN_CHALLENGE, { subscription_id, due_ms, challenge_fault: fault })
+  }
+
   async subscription(subscription_id: string): Promise<WebhookSubscription | null> {
     const found = await this.database.readFirst(FIND, { subscription_id })
     return found === null ? null : subscriptionOf(found)
+  }
+
+  async subscriptions(after_id: string, most: number): Promise<WebhookSubscription[]> {
+    return (await this.database.readAll(PAGE, { after_id, limit: most })).map(subscriptionOf)
+  }
+
+  end_with_invoices(now_ms: number): Promise<number> {
+    return this.database.purge(END_WITH_INVOICES, { now_ms, now_s: Math.floor(now_ms / 1_000) })
+  }
+
+  async end(subscription_id: string, reason: EndReason, now_ms: number): Promise<void> {
+    await this.database.atomically(function* (): Work<void> {
+      yield* execute(LOCK, { subscription_id })
+      if (yield* execute(END_ONE, { subscription_id, reason, now_ms })) yield* execute(FORGET_WAITING, { subscription_id })
+    })
+  }
+
+  challenge_failing(times: { failing_ms: number; dead_ms: number; now_ms: number; challenge_until_ms: number }): Promise<number> {
+    return this.database.purge(CHALLENGE_FAILING, times)
+  }
+
+  async pause(subscription_id: string, until_ms: number): Promise<void> {
+    await this.database.execute(PAUSE, { subscription_id, until_ms })
   }
 
   unsubscribe(subscription_id: string): Promise<boolean> {
@@ -319,7 +393,8 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
     await this.database.purge(GIVE_UP, { pending_since_ms })
     await this.database.purge(PURGE, { state: 'delivered', ended_before_ms: delivered_ms })
     await this.database.purge(PURGE, { state: 'dead', ended_before_ms: dead_ms })
-    await this.database.purge(PURGE_UNVERIFIED, { unverified_ms })
+    await this.database.purge(PURGE_OF_ENDED, { unverified_ms })
+    await this.database.purge(PURGE_ENDED, { unverified_ms })
   }
 }
 
@@ -341,13 +416,15 @@ function* subscribe(row: SubscriptionRow, replaces: string | null, bounds: Webho
     )
   const known = same.find(is_live)
   if (known !== undefined) return { kind: 'exists', subscription: known }
-  if (of_owner.filter(is_live).length >= bounds.owner_subscriptions) return { kind: 'owner_full' }
-  if ((yield* readOne(COUNT_NETWORK, row)).subscriptions >= bounds.network_subscriptions) return { kind: 'network_full' }
-  if ((yield* readOne(COUNT_ALL, {})).subscriptions >= bounds.subscriptions) return { kind: 'full' }
+  const live = of_owner.filter(is_live)
+  if (live.length >= bounds.owner_subscriptions) return { kind: 'owner_full', subscriptions: live }
+  const place = yield* findPlace(row, bounds)
+  if (place.kind !== 'place') return place
+  if (place.victim !== null) yield* forget(place.victim)
   // What ended makes room: that of this address, and all of an owner whose receivers keep failing.
   const ended = of_owner.filter((one) => !is_live(one))
   for (const one of ended) if (same.includes(one) || ended.length > bounds.owner_subscriptions) yield* forget(one.subscription_id)
-  const created = yield* execute(SUBSCRIBE, row)
+  const created = yield* execute(SUBSCRIBE, { ...row, paid: place.paid })
   return { kind: created ? 'created' : 'exists', subscription: subscriptionOf(yield* readOne(FIND, row)) }
 }
 
@@ -377,7 +454,9 @@ function* endChallenge(
   yield* execute(LOCK, { subscription_id })
   if (state === 'pending') return void (yield* execute(STAY_PENDING, row))
   if (!(yield* execute(END_CHALLENGE, row))) return
-  yield* execute(state === 'verified' ? END_TURN : FORGET_DELIVERIES, { subscription_id })
+  if (state !== 'verified') return void (yield* execute(FORGET_WAITING, { subscription_id }))
+  yield* execute(RESUME, { subscription_id })
+  yield* execute(END_TURN, { subscription_id })
 }
 
 /** True when a subscription of one of the owners asks for one of the types. */

@@ -3,9 +3,9 @@ import type { Log } from '../../ports/log.ts'
 import type { Derivation, Sealer } from '../../ports/signer.ts'
 import type { Store } from '../../ports/store.ts'
 import type { WebhookSender, WebhookSent, WebhookStore, WebhookSubscription } from '../../ports/webhooks.ts'
-import type { Job } from '../jobs/jobs.ts'
 import { WEBHOOK_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
+import type { ReceiverRate } from './receiver-rate.ts'
 import { secretContext } from './secret-context.ts'
 
 /**
@@ -21,6 +21,7 @@ interface ChallengeParts {
   store: WebhookStore
   budgets: Pick<Store, 'take' | 'give_back'>
   sender: Pick<WebhookSender, 'send'>
+  rate: Pick<ReceiverRate, 'wait_ms'>
   sealer: Pick<Sealer, 'open'>
   derive: Derivation
   clock: Clock
@@ -30,7 +31,8 @@ interface ChallengeParts {
 }
 
 export interface WebhookChallenger {
-  jobs: Job[]
+  /** Begins the challenges that are due. */
+  round(): Promise<void>
   /** Aborts the challenges under way. Each was counted, and the next one follows on schedule. */
   stop(): Promise<void>
 }
@@ -58,7 +60,7 @@ export function createWebhookChallenger(parts: ChallengeParts): WebhookChallenge
   }
 
   return {
-    jobs: [{ name: 'webhook-challenges', every_ms: WEBHOOK_RULES.every_ms, run: round }],
+    round,
     stop: async () => {
       stopping.abort()
       await Promise.all([...attempts.values()].map(({ ended }) => ended))
@@ -74,7 +76,9 @@ async function challenge(parts: ChallengeParts, subscription: WebhookSubscriptio
   if (now_ms >= challenge_until_ms) {
     return store.end_challenge({ subscription_id, rotation, state: 'expired', fault: challenge_fault ?? 'not_challenged' })
   }
-  const spent = await spentBudget(parts, subscription, now_ms)
+  const wait_ms = parts.rate.wait_ms(subscription.url, { healthy: false, paid: subscription.paid })
+  if (wait_ms > 0) return store.postpone_challenge(subscription_id, Math.min(now_ms + wait_ms, challenge_until_ms), 'host_rate')
+  const { spent, give_back } = await takeBudgets(parts, subscription, now_ms)
   if (spent !== null) {
     const next_hour_ms = (Math.floor(now_ms / HOUR_MS) + 1) * HOUR_MS
     return store.postpone_challenge(subscription_id, Math.min(next_hour_ms, challenge_until_ms), spent)
@@ -85,28 +89,35 @@ async function challenge(parts: ChallengeParts, subscription: WebhookSubscriptio
   const secret = sealer.open(subscription.secret, secretContext(subscription_id))
   const fault = secret === null ? 'secret_lost' : await faultOf(parts, subscription, secret, stopping)
   if (stopping.aborted) return
+  if (typeof fault === 'object' && fault !== null) {
+    await give_back()
+    return store.return_challenge(subscription_id, Math.min(clock.now_ms() + fault.wait_ms, challenge_until_ms), 'host_rate')
+  }
   const state = fault === null ? 'verified' : fault === 'not_public' ? 'refused' : 'pending'
   return store.end_challenge({ subscription_id, rotation, state, fault })
 }
 
-/** Sends a challenge. Null when the receiver returned its text, otherwise the reason. */
+/** Sends a challenge. Null when the receiver returned its text, otherwise the reason, or the time to wait where nothing was sent. */
 async function faultOf(
   { sender, clock, random }: ChallengeParts,
-  { url, network, subscription_id }: WebhookSubscription,
+  { url, network, subscription_id, paid }: WebhookSubscription,
   secret: string,
   stopping: AbortSignal,
-): Promise<string | null> {
+): Promise<string | Limited | null> {
   const now_ms = clock.now_ms()
   const text = random().slice(2)
   const event_id = `chl_${random().slice(2, 42)}`
   const data = { challenge: text, subscription_id }
   const body = JSON.stringify({ type: 'webhook.challenge', timestamp: new Date(now_ms).toISOString(), data })
-  const message = { url, network, secret, event_id, timestamp_s: Math.floor(now_ms / 1_000), body }
-  return challengeFault(await sender.send(message, stopping), text)
+  const message = { url, network, secret, event_id, timestamp_s: Math.floor(now_ms / 1_000), body, healthy: false, paid }
+  const sent = await sender.send(message, stopping)
+  return sent.kind === 'limited' ? sent : challengeFault(sent, text)
 }
 
+type Limited = Extract<WebhookSent, { kind: 'limited' }>
+
 /** The answer is the text alone, or JSON with it as `challenge`. A server that echoes its requests has not agreed to anything. */
-export function challengeFault(sent: WebhookSent, challenge_text: string): string | null {
+export function challengeFault(sent: Exclude<WebhookSent, Limited>, challenge_text: string): string | null {
   if (sent.kind !== 'answered') return sent.kind
   if (sent.status < 200 || sent.status > 299) return `status_${sent.status}`
   const answer = sent.text.trim()
@@ -123,20 +134,20 @@ function memberOf(answer: string): unknown {
 }
 
 /** Takes a challenge from the budgets of the network that subscribed and of the receiving host; names the one that is used up, null for none. */
-async function spentBudget(
+async function takeBudgets(
   { budgets, derive }: ChallengeParts,
   { url, network }: WebhookSubscription,
   now_ms: number,
-): Promise<string | null> {
+): Promise<{ spent: 'host_budget' | 'network_budget' | null; give_back(): Promise<void> }> {
   const day = Math.floor(now_ms / DAY_MS)
   const hour = Math.floor(now_ms / HOUR_MS) % 24
   const { host } = new URL(url)
   const hashed = (name: string) => derive.hmac('webhook challenge', `${day}|${name}`).slice(0, 32)
-  const { granted, grants } = await takeEach(budgets, [
+  const { granted, grants, give_back } = await takeEach(budgets, [
     { day, bucket: 'webhook-challenge-network', client: network, limit: RULES.network_daily },
     { day, bucket: `webhook-challenge-share-${hour}`, client: hashed(`${network}|${host}`), limit: RULES.network_host_hourly },
     { day, bucket: `webhook-challenge-host-${hour}`, client: hashed(host), limit: RULES.host_hourly },
   ])
-  if (granted) return null
-  return grants.length === 3 ? 'host_budget' : 'network_budget'
+  if (granted) return { spent: null, give_back }
+  return { spent: grants.length === 3 ? 'host_budget' : 'network_budget', give_back }
 }

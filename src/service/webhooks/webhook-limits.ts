@@ -1,9 +1,30 @@
 /** Limits of webhooks. */
 export const WEBHOOK_RULES = {
-  /** Maximum number of subscriptions: of one account or invoice, of one network (/24, /48) in a day, of all. */
+  /**
+   * Maximum number of subscriptions: of one account or invoice, of one network (/24, /48) and of one provider network (/16, /32) in a day, of all owners
+   * that were never paid, of all. The rest is kept for accounts that were paid.
+   */
   owner_subscriptions: 10,
   network_subscriptions: 50,
+  provider_subscriptions: 500,
+  unpaid_subscriptions: 10_000,
   subscriptions: 20_000,
+  /**
+   * Requests that a receiver gets in a minute, by host, registrable domain and IP address: those that it accepts with 2xx, and those that it does not,
+   * once for receivers that accepted their last request and once for the others. A share of the first is kept for accounts that were paid.
+   */
+  rate: {
+    host: { all: 300, unaccepted: 10 },
+    domain: { all: 600, unaccepted: 20 },
+    address: { all: 1_200, unaccepted: 30 },
+    share_of_paid: 0.25,
+    /** Longest wait that is given in ms, wait for an address that got enough, and number of counts that are kept. */
+    address_wait_ms: 15_000,
+    wait_max_ms: 600_000,
+    remembered: 60_000,
+  },
+  /** Time in ms of failures after which a receiver must answer a challenge again, and after which a further failure ends its subscription. */
+  dead_ms: 7 * 86_400_000,
   /** Maximum number of deliveries that wait for one subscription; further events are dropped and counted. */
   queued: 5_000,
   /** Maximum number of payments of before that are reported one by one when a merchant signs an invoice. */
@@ -41,8 +62,11 @@ export const WEBHOOK_RULES = {
     concurrent: 16,
     concurrent_repeated: 8,
   },
-  /** Interval of the jobs in ms. */
+  /** Interval of the jobs in ms, and of the one that ends and purges. */
   every_ms: 2_000,
+  purge_every_ms: 600_000,
+  /** Times that one round asks for subscriptions that are ready, when those before have to wait for the rate of their receivers. */
+  passes: 10,
   /** Maximum number of subscriptions that are served at a time, and share of them for receivers that failed or were slow. */
   concurrent: 32,
   concurrent_slow: 16,

@@ -1,4 +1,4 @@
-import type { Clock, SteadyClock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { Derivation, Sealer } from '../../ports/signer.ts'
 import {
@@ -12,8 +12,6 @@ import {
   type WebhookSender,
   type WebhookStore,
   type WebhookSubscription,
-  type AttemptRecord,
-  type WebhookSent,
 } from '../../ports/webhooks.ts'
 import { subscriptionDigest, subscriptionTypedData, type SubscriptionTerms } from '../../pure/webhooks/subscription.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
@@ -23,10 +21,6 @@ import type { NetworkHash } from '../clients.ts'
 import type { ContractSignatures } from '../invoices/contract-signature.ts'
 import { WEBHOOK_RULES } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
-import type { Log } from '../../ports/log.ts'
-import type { Gauge } from '../../ports/telemetry.ts'
-import type { Job } from '../jobs/jobs.ts'
-import { createRecentMap } from '../recent.ts'
 import { secretContext } from './secret-context.ts'
 
 export interface WebhookParts {
@@ -40,6 +34,7 @@ export interface WebhookParts {
   /** Null where there is no chain to ask. */
   contracts: ContractSignatures | null
   networkHash: NetworkHash
+  providerHash: NetworkHash
   /** 32 bytes from the system's generator as 0x-prefixed hex. */
   random(): string
   /** Public origin of the API, which a signed subscription names. */
@@ -147,14 +142,16 @@ export function createWebhookService(parts: WebhookParts): WebhookService {
 }
 
 function newSubscription(
-  { clock, sealer, networkHash }: WebhookParts,
+  { clock, sealer, networkHash, providerHash }: WebhookParts,
   { client, events, replaces }: SubscriptionRequest,
   secret: string,
   subscription_id: string,
 ): Omit<NewWebhookSubscription, keyof Owner | 'url'> {
   const now_ms = clock.now_ms()
+  const day = Math.floor(now_ms / 86_400_000)
   return {
-    network: networkHash(Math.floor(now_ms / 86_400_000), client),
+    network: networkHash(day, client),
+    provider: providerHash(day, client),
     events: events ?? WEBHOOK_EVENTS,
     // A subscription whose secret is replaced keeps its id.
     secret: sealer.seal(secret, secretContext(replaces ?? subscription_id)),
@@ -299,9 +296,10 @@ function unusableUrl(url: string, { found, expected }: Extract<ReceiverUrl, { ok
 }
 
 const FULL = {
-  owner_full: `This account or invoice has ${WEBHOOK_RULES.owner_subscriptions} subscriptions, which is the maximum. Delete one.`,
-  network_full: `This network has made ${WEBHOOK_RULES.network_subscriptions} subscriptions today, which is the maximum.`,
-  full: `The service has ${WEBHOOK_RULES.subscriptions} subscriptions, which is the maximum.`,
+  owner_full: `This account or invoice has ${WEBHOOK_RULES.owner_subscriptions} subscriptions, which is the maximum; see subscriptions. Delete one with its token; subscribe with replaces and its url for a new token.`,
+  network_full: `Your network (/24, /48) has ${WEBHOOK_RULES.network_subscriptions} subscriptions that it made today, which is the maximum. It does not count for accounts whose invoices were paid here.`,
+  provider_full: `Your provider's network (/16, /32) has ${WEBHOOK_RULES.provider_subscriptions} subscriptions that it made today, which is the maximum. It does not count for accounts whose invoices were paid here.`,
+  full: `The service has all ${WEBHOOK_RULES.unpaid_subscriptions} subscriptions that it has for owners that were never paid here, and your network has as many of them as others. This limit is the service's, not yours. Try again later, or delete one of yours.`,
 } as const
 
 type NotSubscribed = Exclude<SubscribeResult, { kind: 'created' | 'replaced' }>
@@ -311,7 +309,10 @@ function notSubscribed(parts: WebhookParts, request: SubscriptionRequest, result
     const detail = `replaces is ${String(request.replaces)}; expected the id of the subscription of this owner and url.`
     return problem('WEBHOOK_NOT_FOUND', detail)
   }
-  if (!('subscription' in result)) return problem('WEBHOOK_LIMIT', FULL[result.kind], { retry_after_s: 3_600 })
+  if (!('subscription' in result)) {
+    const extra = result.kind === 'owner_full' ? { subscriptions: result.subscriptions.map(subscriptionView) } : {}
+    return problem('WEBHOOK_LIMIT', FULL[result.kind], { retry_after_s: 3_600, extra })
+  }
   const { subscription } = result
   const { subscription_id, issued_s } = subscription
   const reason =
@@ -330,161 +331,4 @@ function replacement(parts: WebhookParts, request: SubscriptionRequest, { subscr
   const { sign } = signing(parts, { ...request, issued_at })
   const body = { ...(sign.submit.body as Record<string, unknown>), replaces: subscription_id }
   return { sign: { ...sign, submit: { ...sign.submit, body } } }
-}
-
-interface DeliveryParts {
-  store: WebhookStore
-  invoices: Pick<InvoiceStore, 'note_expired'>
-  sender: Pick<WebhookSender, 'send'>
-  sealer: Pick<Sealer, 'open'>
-  clock: Clock & SteadyClock
-  log: Log
-}
-
-export interface WebhookDeliveries {
-  jobs: Job[]
-  gauges: Gauge[]
-  /** Aborts the attempts under way and waits until their results are stored; each is repeated later. */
-  stop(): Promise<void>
-}
-
-type Attempted = 'delivered' | 'failed' | 'dead'
-
-/**
- * Delivers events at least once, in the order of each subscription's queue as far as attempts succeed. Each round starts a turn for every
- * subscription that is ready and has none: receivers that failed or were slow share a part of the turns, so that they never delay the others.
- */
-export function createWebhookDeliveries(parts: DeliveryParts): WebhookDeliveries {
-  const { store, clock, log } = parts
-  const stopping = new AbortController()
-  const turns = new Map<string, { slow: boolean; ended: Promise<void> }>()
-  const slow = createRecentMap<true>(WEBHOOK_RULES.concurrent * 10)
-  const results: Record<Attempted, number> = { delivered: 0, failed: 0, dead: 0 }
-  let queue: { pending: number; dead: number } | null = null
-
-  function begin(subscription: WebhookSubscription): void {
-    const { subscription_id, failures } = subscription
-    const is_slow = failures > 0 || slow.get(subscription_id) === true
-    const slow_turns = [...turns.values()].filter((turn) => turn.slow).length
-    if (turns.has(subscription_id) || turns.size >= WEBHOOK_RULES.concurrent) return
-    if (is_slow && slow_turns >= WEBHOOK_RULES.concurrent_slow) return
-    const ended = turnOf(parts, subscription, { stopping: stopping.signal, slow, results })
-      .catch((error: unknown) => log.error({ error: String(error) }, 'a turn of a webhook subscription failed'))
-      .finally(() => turns.delete(subscription_id))
-    turns.set(subscription_id, { slow: is_slow, ended })
-  }
-
-  async function round(now_ms: number): Promise<void> {
-    await parts.invoices.note_expired(now_ms, WEBHOOK_RULES.expired)
-    if (stopping.signal.aborted) return
-    const ready = await store.ready(clock.now_ms(), 2 * WEBHOOK_RULES.concurrent + turns.size)
-    for (const subscription of ready) begin(subscription)
-    queue = await store.counts()
-  }
-
-  const purge = (now_ms: number) =>
-    store.purge({
-      pending_since_ms: now_ms - WEBHOOK_RULES.pending_ms,
-      delivered_ms: now_ms - WEBHOOK_RULES.delivered_kept_ms,
-      dead_ms: now_ms - WEBHOOK_RULES.dead_kept_ms,
-      unverified_ms: now_ms - WEBHOOK_RULES.challenge.kept_ms,
-    })
-
-  return {
-    jobs: [
-      { name: 'webhooks', every_ms: WEBHOOK_RULES.every_ms, run: round },
-      { name: 'purge-webhooks', every_ms: 3_600_000, run: purge },
-    ],
-    gauges: [
-      {
-        name: 'assay_webhook_attempts_total',
-        help: 'Webhook attempts of this process by result; dead: the last attempt of a delivery failed.',
-        kind: 'counter',
-        read: () => Object.entries(results).map(([result, value]) => ({ labels: { result }, value })),
-      },
-      {
-        name: 'assay_webhook_deliveries',
-        help: 'Webhook deliveries in the store that wait (pending) or were given up (dead).',
-        kind: 'gauge',
-        operator: true,
-        read: () => Object.entries(queue ?? {}).map(([state, value]) => ({ labels: { state }, value })),
-      },
-    ],
-    stop: async () => {
-      stopping.abort()
-      await Promise.all([...turns.values()].map(({ ended }) => ended))
-    },
-  }
-}
-
-interface TurnState {
-  stopping: AbortSignal
-  slow: ReturnType<typeof createRecentMap<true>>
-  results: Record<Attempted, number>
-}
-
-/** Sends what is due to one subscription, one delivery after the other, until the turn is over or the receiver is paused. */
-async function turnOf(parts: DeliveryParts, subscription: WebhookSubscription, state: TurnState): Promise<void> {
-  const { store, clock } = parts
-  const { subscription_id } = subscription
-  const secret = parts.sealer.open(subscription.secret, secretContext(subscription_id))
-  const began_ms = clock.steady_ms()
-  let { failures } = subscription
-  for (const delivery of await store.due(subscription_id, clock.now_ms(), WEBHOOK_RULES.turn_deliveries)) {
-    if (state.stopping.aborted || clock.steady_ms() - began_ms > WEBHOOK_RULES.turn_ms) break
-    const attempt_ms = clock.steady_ms()
-    const sent = secret === null ? UNSEALED : await send(parts, { ...subscription, secret }, delivery, state.stopping)
-    if (sent === null) break
-    if (clock.steady_ms() - attempt_ms > WEBHOOK_RULES.slow_ms) state.slow.set(subscription_id, true)
-    else state.slow.delete(subscription_id)
-    const result = resultOf(delivery, sent, failures, clock.now_ms())
-    await store.record(result)
-    state.results[result.state === 'pending' ? 'failed' : result.state] += 1
-    failures = result.failures
-    if (failures >= WEBHOOK_RULES.pause_failures) break
-  }
-  await store.end_turn(subscription_id)
-}
-
-/** The secret file of the deployment was replaced: the receiver could not verify anything. */
-const UNSEALED = { kind: 'secret_lost' } as const
-
-/** Null when the service stops: the attempt does not count. */
-async function send(
-  { sender, clock }: DeliveryParts,
-  { url, network, secret }: Pick<WebhookSubscription, 'url' | 'network' | 'secret'>,
-  { event_id, body }: WebhookDelivery,
-  stopping: AbortSignal,
-): Promise<WebhookSent | null> {
-  const timestamp_s = Math.floor(clock.now_ms() / 1_000)
-  const sent = await sender.send({ url, network, secret, event_id, timestamp_s, body }, stopping)
-  return stopping.aborted && sent.kind === 'timeout' ? null : sent
-}
-
-function resultOf(
-  { subscription_id, event_id, attempts: before }: WebhookDelivery,
-  sent: WebhookSent | typeof UNSEALED,
-  failed_before: number,
-  now_ms: number,
-): AttemptRecord {
-  const attempts = before + 1
-  const status = sent.kind === 'answered' ? sent.status : null
-  const common = { subscription_id, event_id, attempts, status, attempted_ms: now_ms }
-  if (status !== null && status >= 200 && status < 300) {
-    return { ...common, state: 'delivered', due_ms: now_ms, fault: null, failures: 0, paused_until_ms: 0 }
-  }
-  const wait_s = WEBHOOK_RULES.retry_s[before]
-  const failures = failed_before + 1
-  return {
-    ...common,
-    state: wait_s === undefined ? 'dead' : 'pending',
-    due_ms: now_ms + (wait_s ?? 0) * 1_000,
-    fault: sent.kind === 'answered' ? `status_${sent.status}` : sent.kind,
-    failures,
-    paused_until_ms: failures < WEBHOOK_RULES.pause_failures ? 0 : now_ms + pauseMs(failures - WEBHOOK_RULES.pause_failures),
-  }
-}
-
-function pauseMs(more: number): number {
-  return Math.min(WEBHOOK_RULES.pause_ms * 2 ** Math.min(more, 20), WEBHOOK_RULES.pause_max_ms)
 }
