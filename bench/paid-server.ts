@@ -172,6 +172,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
       contracts: null,
       proofs: sampleProofs(),
       reads: outsideReads(),
+      wasPaid: () => Promise.resolve(false),
       networkHash: networkHasher(secret),
     },
     prices,

@@ -385,6 +385,7 @@ function insuranceParts(deployment: Deployment, { invoices, proofs }: Parts): In
     contracts: invoices.contracts,
     proofs,
     reads,
+    wasPaid: (account) => store.webhooks.was_paid(account),
     networkHash: networkHasher(secret),
   }
 }

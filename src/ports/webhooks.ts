@@ -187,6 +187,8 @@ export interface WebhookStore {
   return_challenge(subscription_id: string, due_ms: number, fault: string): Promise<void>
   /** Moves the next challenge; without effect unless `pending`. */
   postpone_challenge(subscription_id: string, due_ms: number, fault: string | null): Promise<void>
+  /** True for an account with an invoice that was paid on the chain. */
+  was_paid(account: string): Promise<boolean>
   /** Subscriptions in the order of their ids, for the operator. */
   subscriptions(after_id: string, limit: number): Promise<WebhookSubscription[]>
   /** Ends subscriptions of invoices that are over, voided, paid for good or no longer watched, once nothing waits for them; returns how many. */

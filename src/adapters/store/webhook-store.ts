@@ -20,7 +20,7 @@ import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { columns, count, flag, key_type, nullable, parameter, pick, text_type, type ValuesOf, word_type } from './columns.ts'
 import { assigned, expression, inserted, matched, raw, selected, sql, statement } from './statements.ts'
 import { assertStorable, execute, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
-import { findPlace } from './webhook-places.ts'
+import { findPlace, wasPaid } from './webhook-places.ts'
 
 /** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
 
@@ -316,6 +316,10 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
   async subscription(subscription_id: string): Promise<WebhookSubscription | null> {
     const found = await this.database.readFirst(FIND, { subscription_id })
     return found === null ? null : subscriptionOf(found)
+  }
+
+  was_paid(account: string): Promise<boolean> {
+    return this.database.atomically(() => wasPaid(account))
   }
 
   async subscriptions(after_id: string, most: number): Promise<WebhookSubscription[]> {

@@ -1,6 +1,16 @@
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { AllowanceGrant, AllowanceRequest, Store } from '../../ports/store.ts'
-import { clientHasher, networkHasher, type NetworkHash, quotaClient, widerNetwork, createRateGuard } from '../clients.ts'
+import { createFairTurns } from '../admission/fair-turns.ts'
+import {
+  clientHasher,
+  createRateGuard,
+  networkHasher,
+  type NetworkHash,
+  providerHasher,
+  providerNetwork,
+  quotaClient,
+  widerNetwork,
+} from '../clients.ts'
 import { limits } from '../limits.ts'
 import { createRecentMap } from '../recent.ts'
 import { problem, type Problem } from '../problems.ts'
@@ -129,11 +139,11 @@ function refusedAllowance(spent: SpentBudget, state: AllowanceState): AllowanceT
   return { granted: false, spent, state, give_back: () => Promise.resolve() }
 }
 
-/** Budgets of a UTC day for unpaid reads of outside sources: of one client network (/24, /48), and of all clients. */
+/** Budgets of a UTC day for unpaid reads of outside sources: of one client network (/24, /48), of one provider network (/16, /32), and of all clients. */
 export interface SourceBudget {
-  /** Takes one unit of each budget, or none; `spent` names the budget that is used up. */
-  take(address: string): Promise<{ spent: 'network' | 'all' | null; give_back(): Promise<void> }>
-  /** Seconds until both budgets reset. */
+  /** Takes one unit of each budget, or none; `spent` names the budget that is used up. Known accounts have some more where that of all is. */
+  take(address: string, known?: boolean): Promise<{ spent: 'network' | 'provider' | 'all' | null; give_back(): Promise<void> }>
+  /** Seconds until the budgets reset. */
   resets_in_s(): number
 }
 
@@ -144,18 +154,31 @@ export function createSourceBudget(
   budgets: SourceBudgets = SOURCE_BUDGETS,
 ): SourceBudget {
   const networkHash = networkHasher(secret)
+  const providerHash = providerHasher(secret)
   return {
-    async take(address) {
-      const all = sourceRequests(clock, networkHash, address, budgets)
-      const { granted, grants, give_back } = await takeEach(
+    async take(address, known = false) {
+      const day = Math.floor(clock.now_ms() / DAY_MS)
+      const limit = budgets.network * PROVIDER_NETWORKS
+      const provider: AllowanceRequest = { day, bucket: 'source-providers', client: providerHash(day, address), limit }
+      const [network, all] = sourceRequests(clock, networkHash, address, budgets)
+      const own = [network, ['provider', provider]] as const
+      const first = await takeEach(
         store,
-        all.map(([, request]) => request),
+        [...own, all].map(([, request]) => request),
       )
-      return { spent: granted ? null : (all[grants.length - 1]?.[0] ?? 'network'), give_back }
+      if (first.granted) return { spent: null, give_back: first.give_back }
+      const spent = [...own, all][first.grants.length - 1]?.[0] ?? 'network'
+      if (spent !== 'all' || !known) return { spent, give_back: first.give_back }
+      const kept: AllowanceRequest = { day, bucket: 'sources-known', client: 'all', limit: limits.unpaid_reads_known.daily }
+      const second = await takeEach(store, [...own.map(([, request]) => request), kept])
+      return { spent: second.granted ? null : spent, give_back: second.give_back }
     },
     resets_in_s: () => Math.max(1, Math.ceil((DAY_MS - (clock.now_ms() % DAY_MS)) / 1_000)),
   }
 }
+
+/** Networks whose daily budgets a provider network has together. */
+const PROVIDER_NETWORKS = 16
 
 /** Returns the budgets that a free call uses when it reads outside sources: of its client network, and of all clients. */
 function sourceRequests(
@@ -163,7 +186,7 @@ function sourceRequests(
   networkHash: NetworkHash,
   address: string,
   budgets: SourceBudgets,
-): ['network' | 'all', AllowanceRequest][] {
+): [['network', AllowanceRequest], ['all', AllowanceRequest]] {
   const day = Math.floor(clock.now_ms() / DAY_MS)
   return [
     ['network', { day, bucket: 'sources', client: networkHash(day, address), limit: budgets.network }],
@@ -289,8 +312,11 @@ type OutsideRead =
 
 /** Budget of the chain reads and fetches that the service makes for requests that bring no payment. */
 export interface OutsideReads {
-  /** Takes one read before it is made. `address` is that of the client; a refusal carries `code`. */
-  take(address: string, code: RateLimitCode): Promise<OutsideRead>
+  /**
+   * Takes one read before it is made; waits for a while where all clients together make too many. `address` is that of the client; a refusal
+   * carries `code`. `known`: an account that proved who it is, and was paid or proven here before: a share is kept for those.
+   */
+  take(address: string, code: RateLimitCode, known?: boolean): Promise<OutsideRead>
 }
 
 interface OutsideReadParts {
@@ -302,36 +328,59 @@ interface OutsideReadParts {
 }
 
 /**
- * Checks four bounds, cheapest first: failed verifications of the client in the last minute, reads of its network in this minute, reads of this
- * process in the last second, and the daily budgets in the store. The bound per second is separate from that of payment verification, so that
- * unpaid requests cannot use up the reads that payers need; the bound per network keeps one network from using it up for the others.
+ * Checks five bounds, cheapest first: failed verifications of the client in the last minute, reads of its network and of its provider's network in this
+ * minute, reads of this process in the last second, and the daily budgets in the store. The bound per second is separate from that of payment
+ * verification, so that unpaid requests cannot use up the reads that payers need. Where it is reached, requests wait and networks take turns, so
+ * that many networks cannot keep another one out.
  */
 export function createOutsideReads({ clock, sources, failures }: OutsideReadParts): OutsideReads {
-  const admit = createRateGuard(clock, limits.unpaid_reads_per_minute_network)
-  const trips = createRoundTrips(clock, {
-    ...ON_CHAIN_LIMITS,
-    round_trips_burst: limits.unpaid_reads_burst,
-    round_trips_per_second: limits.unpaid_reads_per_second,
-  })
+  const {
+    unpaid_reads_known: KNOWN,
+    unpaid_reads_waiting: WAITING,
+    unpaid_reads_burst: burst,
+    unpaid_reads_per_second: per_second,
+  } = limits
+  const ofNetwork = createRateGuard(clock, limits.unpaid_reads_per_minute_network)
+  const ofProvider = createRateGuard(clock, limits.unpaid_reads_per_minute_provider)
+  const tripsOf = (rate: { burst: number; per_second: number }) =>
+    createRoundTrips(clock, { ...ON_CHAIN_LIMITS, round_trips_burst: rate.burst, round_trips_per_second: rate.per_second })
+  const trips = tripsOf({ burst, per_second })
+  const known_trips = tripsOf(KNOWN)
+  const turns = createFairTurns({ take: () => trips.take(), every_ms: 1_000 / per_second, ...WAITING })
   return {
-    async take(address, code) {
+    async take(address, code, known = false) {
       const client = quotaClient(address)
       const wait_s = failures.wait_s(client)
       if (wait_s > 0) return refusedRead(code, 'Too many signatures or payments of this client failed verification.', wait_s)
-      const admitted = admit(widerNetwork(address))
-      if (!admitted.ok)
-        return refusedRead(code, 'Too many requests of this network without a payment read outside sources.', admitted.retry_after_s)
-      if (!trips.take()) return refusedRead(code, 'Too many requests without a payment read outside sources now.', 1)
-      const taken = await sources.take(address)
+      const of_network = ofNetwork(widerNetwork(address))
+      if (!of_network.ok) return refusedRead(code, NETWORK_RATE, of_network.retry_after_s)
+      const of_provider = ofProvider(providerNetwork(address))
+      if (!of_provider.ok) return refusedRead(code, PROVIDER_RATE, of_provider.retry_after_s)
+      // Waiting requests come first, so that those who come later do not take their turns.
+      const has_turn = turns.is_idle() && trips.take()
+      if (!has_turn && !(known && known_trips.take()) && !(await turns.wait(address)))
+        return refusedRead(code, SERVICE_RATE, WAITING_RETRY_S)
+      const taken = await sources.take(address, known)
       if (taken.spent === null) return { ok: true, failed: () => failures.add(client), give_back: taken.give_back }
       return refusedRead(code, BUDGET_SPENT[taken.spent], sources.resets_in_s())
     },
   }
 }
 
+const WAITING_RETRY_S = 5
+
+const NETWORK_RATE = `Requests without a payment from your network (/24, /48) may read outside sources ${limits.unpaid_reads_per_minute_network} times a minute, and did.`
+const PROVIDER_RATE = `Requests without a payment from your provider's network (/16, /32) may read outside sources ${limits.unpaid_reads_per_minute_provider} times a minute, and did.`
+const SERVICE_RATE =
+  `All clients together use up the ${limits.unpaid_reads_per_second} reads of outside sources a second that the service makes without a payment. ` +
+  "This limit is the service's, not yours: you are within your own. Nothing was charged; send the request again."
+
 const BUDGET_SPENT = {
-  network: 'The reads of outside sources for requests without a payment are used up for this network until 00:00 UTC.',
-  all: 'The reads of outside sources for requests without a payment are used up for all clients until 00:00 UTC.',
+  network: 'Your network (/24, /48) has used up its reads of outside sources for requests without a payment until 00:00 UTC.',
+  provider: "Your provider's network (/16, /32) has used up its reads of outside sources for requests without a payment until 00:00 UTC.",
+  all:
+    "All clients together have used up the reads of outside sources that the service makes without a payment until 00:00 UTC. This limit is the service's, " +
+    'not yours: you are within your own.',
 } as const
 
 function refusedRead(code: RateLimitCode, detail: string, retry_after_s: number): OutsideRead {

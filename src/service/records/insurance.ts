@@ -46,6 +46,8 @@ export interface InsuranceParts extends Pick<Sources, 'clock' | 'crypto' | 'regi
   proofs: UnderwriterProofs
   /** Budget of the reads for requests without a payment. */
   reads: OutsideReads
+  /** True for an account with an invoice that was paid here. */
+  wasPaid(account: string): Promise<boolean>
   networkHash: NetworkHash
 }
 
@@ -68,7 +70,7 @@ const BOUNDS: DirectoryBounds = {
 export async function registerUnderwriter(parts: InsuranceParts, given: unknown, client: string): Promise<RecordEnd> {
   const now_s = Math.floor(parts.clock.now_ms() / 1_000)
   const read = readEntry(given, parts.registrar.origin, now_s, parts.crypto)
-  if (read.ok) return keepEntry(parts, read, client, now_s)
+  if (read.ok) return keepEntry(parts, read, { client, now_s })
   const wrong = invalid(read.faults.map(({ field, message }) => fault(pointerOf(field), 'entry_fault', message)))
   const { unproved } = read
   if (unproved === undefined) return wrong
@@ -78,7 +80,7 @@ export async function registerUnderwriter(parts: InsuranceParts, given: unknown,
   const { entry, digest } = unproved
   const question = { wallet: entry.underwriter, digest, signature: entry.signature, client, wrong: wrong.problem, rate_code: RATE_CODE }
   const refusal = await parts.contracts.refusal(question)
-  return refusal === null ? keepEntry(parts, unproved, client, now_s) : { ok: false, problem: refusal }
+  return refusal === null ? keepEntry(parts, unproved, { client, now_s }) : { ok: false, problem: refusal }
 }
 
 function entrySignature(entry: SignedEntry, origin: string): SignRequest {
@@ -91,13 +93,15 @@ const RATE_CODE = 'INSURANCE_RATE_LIMITED' as const
 async function keepEntry(
   parts: InsuranceParts,
   { entry, entry_hash }: { entry: SignedEntry; entry_hash: string },
-  client: string,
-  now_s: number,
+  { client, now_s }: { client: string; now_s: number },
 ): Promise<RecordEnd> {
   const { insurance, proofs } = parts
   const { underwriter: address, issued_at: issued_s, valid_until: valid_until_s } = entry
   const before = await insurance.underwriter(address)
-  const proof = await proofOf(parts, entry, isSettled(before, entry_hash, issued_s, now_s), client)
+  const settled = isSettled(before, entry_hash, issued_s, now_s)
+  // The entry is signed by its address, or accepted by its contract wallet.
+  const known = !settled && ((before !== null && before.proven_s !== null) || (await parts.wasPaid(address)))
+  const proof = await proofOf(parts, entry, { settled, known, client })
   if (!proof.ok) return proof
   const { networks, listed_until_s } = unprovenTerms(parts, client, valid_until_s, now_s)
   const mark = proof.proven
@@ -124,12 +128,16 @@ function isSettled(before: UnderwriterRow | null, entry_hash: string, issued_s: 
 type Proof = { ok: true; proven: boolean; domain: string; url: string | null; reason: string } | Extract<RecordEnd, { ok: false }>
 
 /** Reads the file of the domain of the terms, once the budget of the client holds it. */
-async function proofOf({ proofs, reads }: InsuranceParts, entry: SignedEntry, settled: boolean, client: string): Promise<Proof> {
+async function proofOf(
+  { proofs, reads }: InsuranceParts,
+  entry: SignedEntry,
+  { settled, known, client }: { settled: boolean; known: boolean; client: string },
+): Promise<Proof> {
   const domain = proofDomain(entry.terms_uri)
   if (!domain.ok) return { ok: true, proven: false, domain: '', url: null, reason: domain.reason }
   const { host, registrable, url } = domain
   if (settled) return { ok: true, proven: false, domain: registrable, url, reason: '' }
-  const taken = await reads.take(client, RATE_CODE)
+  const taken = await reads.take(client, RATE_CODE, known)
   if (!taken.ok) return taken
   const found = await proofs.check(host, entry.underwriter, client)
   const proven = found.kind === 'proven'
