@@ -173,6 +173,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
       proofs: sampleProofs(),
       reads: outsideReads(),
       wasPaid: () => Promise.resolve(false),
+      providerHash: providerHasher(secret),
       networkHash: networkHasher(secret),
     },
     prices,

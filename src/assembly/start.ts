@@ -23,7 +23,7 @@ import type { UnderwriterProofs } from '../ports/insurance.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.ts'
 import { createStoredAnswers, type StoredAnswers } from '../service/calls/answer-detail.ts'
-import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
+import { networkHasher, providerHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
 import { purgeJobs, runJobs, type Job, type RunningJobs } from '../service/jobs/jobs.ts'
 import { limits } from '../service/limits.ts'
@@ -387,6 +387,7 @@ function insuranceParts(deployment: Deployment, { invoices, proofs }: Parts): In
     reads,
     wasPaid: (account) => store.webhooks.was_paid(account),
     networkHash: networkHasher(secret),
+    providerHash: providerHasher(secret),
   }
 }
 

@@ -19,6 +19,8 @@ export interface UnderwriterRow {
   domain: string
   /** Keyed hash of the network that registered it; changes every day. */
   network: string
+  /** The same of its provider's network (/16, /32). */
+  provider: string
   /** End of its place in the directory, in seconds since 1970; 0 once the operator removed it. */
   listed_until_s: number
 }
@@ -54,7 +56,8 @@ export type Countersignature = Pick<PolicyRow, 'underwriter_attestation'> & { un
 export interface InsuranceStore {
   /**
    * Keeps the entry in the place of an earlier one of its address. The same entry again changes nothing, except that a proof is kept.
-   * Entries that left the directory make room, and for a proven entry an unproven one does. `networks` are the hashes of the client's
+   * Entries that left the directory make room, and for a proven entry an unproven one does; for an unproven one of a network that has
+   * none, one of the network with the most does. `networks` are the hashes of the client's
    * network on the days for which unproven entries are listed. Atomic and durable before it resolves.
    */
   register(row: UnderwriterRow, networks: readonly string[], bounds: DirectoryBounds, now_s: number): Promise<Registered>

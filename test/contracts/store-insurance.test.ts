@@ -13,13 +13,13 @@ const address = (number: number) => `0x${String(number).padStart(40, '0')}`
 function row(number: number, change: Partial<UnderwriterRow> = {}): UnderwriterRow {
   const entry_hash = `0x${String(number).padStart(64, '0')}`
   const entry = { address: address(number), entry_hash, entry: `{"n":${number},"ü":1}`, issued_s: 100, valid_until_s: 1_000 }
-  const proof = { proven_s: 50, proof_source: 'https', domain: `d${number}.example`, network: '', listed_until_s: 1_000 }
+  const proof = { proven_s: 50, proof_source: 'https', domain: `d${number}.example`, network: '', provider: '', listed_until_s: 1_000 }
   return { ...entry, ...proof, ...change }
 }
 
 /** The same without a proof, from this network. */
 function unproven(number: number, network: string, change: Partial<UnderwriterRow> = {}): UnderwriterRow {
-  return row(number, { proven_s: null, proof_source: null, network, listed_until_s: 700, ...change })
+  return row(number, { proven_s: null, proof_source: null, network, provider: network.slice(0, 1), listed_until_s: 700, ...change })
 }
 
 /** A later entry of the same address. */
@@ -59,7 +59,13 @@ async function keepsProofs(store: InsuranceStore): Promise<void> {
   assert.equal(await register(unproven(12, 'a-tuesday'), ['a-tuesday', 'a-monday']), 'registered')
   assert.equal(await register(unproven(13, 'a-tuesday'), ['a-tuesday', 'a-monday']), 'network_full')
   assert.equal(await register(unproven(13, 'b', { listed_until_s: 650 }), ['b']), 'registered')
-  assert.equal(await register(unproven(14, 'c'), ['c']), 'unproven_full')
+  assert.equal(await register(unproven(14, 'b'), ['b']), 'unproven_full')
+  // A network without an entry takes the place of one of the provider network with the most.
+  assert.equal(await register(unproven(14, 'c', { listed_until_s: 600 }), ['c']), 'registered')
+  assert.equal(await store.underwriter(address(11)), null)
+  assert.equal(await register(unproven(14, 'a-monday', { listed_until_s: 600 }), ['a-monday']), 'unchanged')
+  assert.equal(await store.remove(address(14), 500), true)
+  assert.equal(await register(unproven(11, 'a-monday'), ['a-monday']), 'registered')
   // Unproven entries are listed behind proven ones, whatever their address.
   assert.deepEqual(
     (await store.underwriters(500)).map((one) => Number(one.address.slice(2))),
@@ -69,7 +75,7 @@ async function keepsProofs(store: InsuranceStore): Promise<void> {
   assert.equal(await register(row(1)), 'registered')
   assert.equal(await store.underwriter(address(13)), null)
   // The same entry again, with its proof.
-  const proof = { proven_s: 510, proof_source: 'https', network: '', listed_until_s: 1_000 }
+  const proof = { proven_s: 510, proof_source: 'https', network: '', provider: '', listed_until_s: 1_000 }
   assert.equal(await register(unproven(11, 'a-monday'), ['a-monday']), 'unchanged')
   assert.equal(await register(unproven(11, 'a-monday', proof), ['a-monday']), 'unchanged')
   assert.deepEqual(await store.underwriter(address(11)), unproven(11, 'a-monday', proof))

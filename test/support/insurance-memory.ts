@@ -16,7 +16,19 @@ export function insuranceInMemory(entries: readonly UnderwriterRow[] = []): Insu
       if (row.proven_s === null) {
         if (unproven.filter(({ network }) => networks.includes(network)).length >= bounds.unproven_network)
           return Promise.resolve('network_full')
-        if (unproven.length >= bounds.unproven) return Promise.resolve('unproven_full')
+        if (unproven.length >= bounds.unproven) {
+          const own = unproven.filter(({ network }) => networks.includes(network)).length
+          const size = (name: 'provider' | 'network', one: UnderwriterRow) => unproven.filter((other) => other[name] === one[name]).length
+          const [first] = unproven.toSorted(
+            (one, other) =>
+              size('provider', other) - size('provider', one) ||
+              size('network', other) - size('network', one) ||
+              one.listed_until_s - other.listed_until_s ||
+              (one.address < other.address ? -1 : 1),
+          )
+          if (first === undefined || (own > 0 && own + 1 >= size('network', first))) return Promise.resolve('unproven_full')
+          rows.delete(first.address)
+        }
       } else if (proven.filter(({ domain }) => domain === row.domain).length >= bounds.proven_domain) return Promise.resolve('domain_full')
       if (before === undefined && rows.size >= bounds.entries) {
         const expired = [...rows.values()].filter(({ listed_until_s }) => listed_until_s <= now_s)

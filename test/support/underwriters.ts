@@ -49,6 +49,7 @@ function rowOf(last: number, change: Partial<UnderwriterEntry> = {}, proven = tr
     proof_source: proven ? 'fixed_sample' : null,
     domain: 'underwriter.example',
     network: '',
+    provider: '',
     listed_until_s: entry.valid_until,
   }
 }

@@ -1,6 +1,6 @@
 import type { Countersignature, DirectoryBounds, InsuranceStore, PolicyRow, Registered, UnderwriterRow } from '../../ports/insurance.ts'
 import type { WebhookEvent } from '../../ports/webhooks.ts'
-import { columns, count, key_type, nullable, parameter, text_type, type TableColumns } from './columns.ts'
+import { columns, count, key_type, nullable, parameter, pick, text_type, type TableColumns } from './columns.ts'
 import { assigned, expression, inserted, matched, replaced, selected, sql, statement } from './statements.ts'
 import { assertStorable, execute, presentRow, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
 import { noteEvent } from './webhook-store.ts'
@@ -17,6 +17,7 @@ const underwriter = columns({
   proof_source: nullable(text_type),
   domain: text_type,
   network: text_type,
+  provider: text_type,
   listed_until_s: count,
 })
 const { address, domain, network } = underwriter
@@ -59,6 +60,15 @@ const COUNT_DOMAIN = statement(
   sql`select ${ENTRIES} from underwriter
     where proven_s is not null and domain = ${domain} and listed_until_s > ${now} and address <> ${address}`,
 )
+
+/** The unproven entry that gives way to another one: of the provider network with the most, and there of the network with the most. */
+const GIVES_WAY = statement(
+  'underwriter_gives_way',
+  sql`select ${selected(pick(underwriter, 'address', 'network'))} from underwriter
+    where proven_s is null and listed_until_s > ${now} and address <> ${address}
+    order by count(*) over (partition by provider) desc, count(*) over (partition by network) desc, listed_until_s, address limit 1`,
+)
+const DELETE = statement('delete_underwriter', sql`delete from underwriter where ${matched({ address })} returning address`)
 
 function omit<Group extends TableColumns, Name extends keyof Group>(group: Group, ...names: readonly Name[]): Omit<Group, Name> {
   return Object.fromEntries(Object.entries(group).filter(([name]) => !names.includes(name as Name & string))) as Omit<Group, Name>
@@ -148,8 +158,15 @@ function* unprovenBound(
 ): Work<'unproven_full' | 'network_full' | null> {
   const groups = yield* readAll(COUNT_UNPROVEN, { address: entry.address, now_s })
   const sum = (counted: readonly { entries: number }[]) => counted.reduce((total, { entries }) => total + entries, 0)
-  if (sum(groups.filter((group) => networks.includes(group.network))) >= unproven_network) return 'network_full'
-  return sum(groups) >= unproven ? 'unproven_full' : null
+  const own = sum(groups.filter((group) => networks.includes(group.network)))
+  if (own >= unproven_network) return 'network_full'
+  if (sum(groups) < unproven) return null
+  const found = yield* readFirst(GIVES_WAY, { address: entry.address, now_s })
+  const most = groups.find((group) => group.network === found?.network)?.entries ?? 0
+  // A network that has some takes no place of one that has as few, so that two do not take turns.
+  if (found === undefined || (own > 0 && own + 1 >= most)) return 'unproven_full'
+  yield* execute(DELETE, { address: found.address })
+  return null
 }
 
 function* provenBound(entry: UnderwriterRow, bounds: DirectoryBounds, now_s: number): Work<'domain_full' | null> {

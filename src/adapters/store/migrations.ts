@@ -453,17 +453,19 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   WATCH_ORDER,
   /**
-   * Who gives way when subscriptions are full: the provider network that subscribed, and whether the owner was paid here. `failing_since_ms` is the
-   * first failed attempt since a delivery succeeded.
+   * Who gives way when subscriptions or unproven underwriters are full: the provider network that made them, and whether the owner was paid here.
+   * `failing_since_ms` is the first failed attempt since a delivery succeeded.
    */
   {
     number: 35,
-    name: 'webhook-places',
+    name: 'places-by-provider',
     text: (dialect) => `
     alter table webhook_subscription add column provider text not null default '';
     alter table webhook_subscription add column paid integer not null default 0;
     alter table webhook_subscription add column failing_since_ms ${dialect.wide_integer};
     update webhook_subscription set provider = network, failing_since_ms = case when failures > 0 then created_ms end;
+    alter table underwriter add column provider text not null default '';
+    update underwriter set provider = network;
     create index webhook_places on webhook_subscription (provider, network) where paid = 0;
     create index webhook_failing on webhook_subscription (failing_since_ms) where failing_since_ms is not null;
   `,

@@ -49,6 +49,7 @@ export interface InsuranceParts extends Pick<Sources, 'clock' | 'crypto' | 'regi
   /** True for an account with an invoice that was paid here. */
   wasPaid(account: string): Promise<boolean>
   networkHash: NetworkHash
+  providerHash: NetworkHash
 }
 
 /** Outcome of a request for a record. */
@@ -103,10 +104,10 @@ async function keepEntry(
   const known = !settled && ((before !== null && before.proven_s !== null) || (await parts.wasPaid(address)))
   const proof = await proofOf(parts, entry, { settled, known, client })
   if (!proof.ok) return proof
-  const { networks, listed_until_s } = unprovenTerms(parts, client, valid_until_s, now_s)
+  const { networks, provider, listed_until_s } = unprovenTerms(parts, client, valid_until_s, now_s)
   const mark = proof.proven
-    ? { proven_s: now_s, proof_source: proofs.source, network: '', listed_until_s: valid_until_s }
-    : { proven_s: null, proof_source: null, network: networks[0] ?? '', listed_until_s }
+    ? { proven_s: now_s, proof_source: proofs.source, network: '', provider: '', listed_until_s: valid_until_s }
+    : { proven_s: null, proof_source: null, network: networks[0] ?? '', provider, listed_until_s }
   const row = { address, entry_hash, entry: canonicalText(entry), issued_s, valid_until_s, domain: proof.domain, ...mark }
   const registered = await insurance.register(row, networks, BOUNDS, now_s)
   if (registered !== 'registered' && registered !== 'unchanged') return notKept(registered, proof.domain)
@@ -145,11 +146,11 @@ async function proofOf(
 }
 
 /** When an unproven entry leaves the directory, and the names of the client's network on the days that entries of it may be from. */
-function unprovenTerms({ networkHash }: InsuranceParts, client: string, valid_until_s: number, now_s: number) {
+function unprovenTerms({ networkHash, providerHash }: InsuranceParts, client: string, valid_until_s: number, now_s: number) {
   const { listed_days } = POL.table.unproven
   const today = Math.floor(now_s / DAY_S)
   const networks = Array.from({ length: listed_days + 1 }, (_, age) => networkHash(today - age, client))
-  return { networks, listed_until_s: Math.min(valid_until_s, now_s + listed_days * DAY_S) }
+  return { networks, provider: providerHash(today, client), listed_until_s: Math.min(valid_until_s, now_s + listed_days * DAY_S) }
 }
 
 function notKept(registered: Exclude<Registered, 'registered' | 'unchanged'>, domain: string): RecordEnd {
@@ -161,13 +162,21 @@ function notKept(registered: Exclude<Registered, 'registered' | 'unchanged'>, do
       return invalid([fault('/entry/issued_at', 'older', message)])
     }
     case 'full':
-      return { ok: false, problem: problem('INSURANCE_DIRECTORY_FULL', `The directory holds ${table.entries_max} entries.`) }
+      return {
+        ok: false,
+        problem: problem(
+          'INSURANCE_DIRECTORY_FULL',
+          `The directory holds ${table.entries_max} entries, its maximum. This limit is the service's, not yours; entries leave when they expire.`,
+        ),
+      }
     case 'unproven_full': {
-      const detail = `The directory holds ${table.unproven.entries_max} unproven entries. ${prove}`
+      const detail =
+        `All ${table.unproven.entries_max} places for unproven entries are taken, and your network has as many of them as others. This limit is the ` +
+        `service's. ${prove}`
       return { ok: false, problem: problem('INSURANCE_DIRECTORY_FULL', detail) }
     }
     case 'network_full': {
-      const detail = `This network has ${table.unproven.entries_max_per_network} unproven entries, which leave after ${table.unproven.listed_days} days. ${prove}`
+      const detail = `Your network (/24, /48) has ${table.unproven.entries_max_per_network} unproven entries, which leave after ${table.unproven.listed_days} days. ${prove}`
       return { ok: false, problem: problem(RATE_CODE, detail, { retry_after_s: DAY_S }) }
     }
     case 'domain_full': {
