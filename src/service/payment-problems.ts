@@ -311,7 +311,7 @@ export const CREDIT_PROBLEMS = {
     429,
     'network',
     'Too many requests about credits',
-    'Wrong codes, purchases and balance requests are limited per client and minute. Wait for the time in Retry-After.',
+    'Wrong codes, purchases and balance requests are limited per client and minute, and unpaid reads of outside sources for all clients together; the detail says whose limit is reached. Wait for the time in Retry-After.',
     'retryable',
   ),
   CARDS_UNAVAILABLE: sourceFault(
@@ -364,7 +364,7 @@ export const INVOICE_PROBLEMS = {
     429,
     'tool',
     'Too many requests for invoices',
-    'Creating, paying and changing invoices is limited per client and minute, and payments sent from here are limited per day.',
+    'Creating, paying and changing invoices is limited per client and minute, payments sent from here per day, and unpaid reads of the chain for all clients together; the detail says whose limit is reached.',
     'retryable',
   ),
   INVOICE_NOT_PAYABLE: callerFault(
@@ -401,7 +401,12 @@ export const INVOICE_PROBLEMS = {
 } as const satisfies Record<string, ProblemKind>
 
 export const WEBHOOK_PROBLEMS = {
-  WEBHOOK_NOT_FOUND: callerFault(404, 'tool', 'No such subscription', 'No subscription or delivery has this id and token.'),
+  WEBHOOK_NOT_FOUND: callerFault(
+    404,
+    'tool',
+    'No such subscription',
+    'No subscription or delivery has this id and token. One that ended is forgotten after a day; where all places are taken, one of an owner that was never paid gives way.',
+  ),
   WEBHOOK_NOT_AUTHORISED: callerFault(
     403,
     'signature',
@@ -418,20 +423,20 @@ export const WEBHOOK_PROBLEMS = {
     409,
     'tool',
     'The subscription has ended',
-    'The receiver did not return the text of a challenge in time, or its name leads to an address that is not public. Subscribe again.',
+    'The receiver did not return the text of a challenge in time or failed for days, its name leads to an address that is not public, or the invoice is over. Subscribe again.',
   ),
   WEBHOOK_LIMIT: callerFault(
     429,
     'tool',
     'Too many subscriptions',
-    'The account, the invoice, the network or the service has the maximum number of subscriptions. Delete one.',
+    'The account, the invoice, its network or the service has the maximum number of subscriptions; the detail says which. A limit of the service is shared by all.',
     'retryable',
   ),
   WEBHOOK_RATE_LIMITED: callerFault(
     429,
     'tool',
     'Too many requests for webhooks',
-    'Requests for subscriptions are limited per client and minute.',
+    'Requests for subscriptions are limited per client and minute, and checks of contract wallets by the reads of outside sources that the service makes without a payment; the detail says whose limit is reached.',
     'retryable',
   ),
 } as const satisfies Record<string, ProblemKind>

@@ -204,8 +204,9 @@ export const RECORD_PROBLEMS = {
     429,
     'network',
     'Too many registrations',
-    'Registrations are free and limited: per client and minute, per network for unproven entries, per domain for proven ones, and by the daily ' +
-      'reads of outside sources without a payment. Failed signatures count as failed payments do. Wait for the time in Retry-After.',
+    'Registrations are free and limited: per client and minute, per network for unproven entries, per domain for proven ones, and by the reads of ' +
+      'outside sources that the service makes without a payment, for a network and for all clients together. The detail says whose limit is reached. ' +
+      'Failed signatures count as failed payments do. Wait for the time in Retry-After.',
     'retryable',
   ),
 } as const satisfies Record<string, ProblemKind>

@@ -181,8 +181,8 @@ const FAULTS = {
   refused: 'refused the request',
   unreadable: 'answered in a form that cannot be read, or about another number',
   paused: 'failed several times and is not asked for a while',
-  client_budget: 'was asked as often as one client may in a minute',
-  budget: 'was asked as often as this service may in a minute',
+  client_budget: 'was asked as often as one network (/24, /48) may in a minute',
+  budget: 'was asked as often as this service may in a minute for all clients together',
   daily_budget: 'was asked as often as free calls may today',
 } as const satisfies Record<RegisterFault | 'paused' | 'client_budget' | 'budget' | 'daily_budget', string>
 

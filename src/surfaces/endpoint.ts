@@ -268,7 +268,7 @@ export function mountEndpoints<Room>(app: Hono<Env>, room: Room, endpoints: read
 }
 
 function tooOften({ code, per_minute }: Rate, retry_after_s: number): Problem {
-  return problem(code, `A client may send ${per_minute} such requests a minute.`, { retry_after_s })
+  return problem(code, `A client (an IPv4 address, an IPv6 /48) may send ${per_minute} such requests a minute.`, { retry_after_s })
 }
 
 function isStoreFault(error: unknown): error is Error {

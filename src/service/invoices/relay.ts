@@ -276,7 +276,7 @@ const SHARES: Readonly<Record<string, string>> = {
 }
 
 function shareUsedUp(bucket: string): PaymentResult {
-  const whose = SHARES[bucket] ?? `payments of less than ${usdcText(INVOICE_RULES.sponsored_large_minor)} USDC, or for all`
+  const whose = SHARES[bucket] ?? `payments of less than ${usdcText(INVOICE_RULES.sponsored_large_minor)} USDC, or for all together`
   const detail = `The number of payments that are sent from here without a fee is used up for ${whose} until 00:00 UTC. Nothing was sent; pay from a wallet.`
   return refusedPayment(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
 }

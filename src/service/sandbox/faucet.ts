@@ -95,7 +95,7 @@ async function fundNow({ node, store, clock, onFault }: FaucetParts, { address, 
 const SCOPES = [
   `This client has used its ${FAUCET_RULES.client_daily} requests of the day to the faucet.`,
   `The network of this client (/24 of IPv4, /48 of IPv6) has used its ${FAUCET_RULES.network_daily} requests of the day to the faucet.`,
-  `All clients together have used the ${FAUCET_RULES.all_daily} requests of the day to the faucet.`,
+  `All clients together have used the ${FAUCET_RULES.all_daily} requests of the day to the faucet. This limit is the service's, not yours.`,
 ] as const
 
 function usedUp(grants: number, day: number, clock: Clock): Problem {

@@ -129,12 +129,14 @@ export function createWebhookService(parts: WebhookParts): WebhookService {
         return { deliveries: found.map(deliveryView), next_before: next }
       }),
     redeliver: async (subscription_id, token, event_id) => {
-      const end = await authorised(subscription_id, token, async () => ({
-        queued: await store.redeliver(subscription_id, event_id, parts.clock.now_ms()),
+      const end = await authorised(subscription_id, token, async (found) => ({
+        ended: endedProblem(found),
+        queued: endedProblem(found) === null && (await store.redeliver(subscription_id, event_id, parts.clock.now_ms())),
       }))
+      if (end.ok && end.value.ended !== null) return { ok: false, problem: end.value.ended }
       if (end.ok && !end.value.queued)
         return { ok: false, problem: problem('WEBHOOK_NOT_FOUND', 'This subscription has no such delivery.') }
-      return end
+      return end.ok ? { ok: true, value: { queued: true } } : end
     },
     unsubscribe: (subscription_id, token) =>
       authorised(subscription_id, token, async () => ({ deleted: await store.unsubscribe(subscription_id) })),
@@ -224,16 +226,32 @@ async function signedOwner(parts: WebhookParts, request: AccountRequest): Promis
 async function askChallenge({ store, clock }: WebhookParts, subscription: WebhookSubscription): Promise<Problem | null> {
   const { subscription_id, state, challenges, challenged_ms, challenge_fault } = subscription
   if (state === 'verified') return null
-  if (state !== 'pending') {
-    const detail = `The subscription is ${state}: the last challenge ended with ${challenge_fault ?? 'no answer'}. Subscribe again.`
-    return problem('WEBHOOK_ENDED', detail)
-  }
+  const ended = endedProblem(subscription)
+  if (ended !== null) return ended
   const { most, ask_ms } = WEBHOOK_RULES.challenge
   if (challenges >= most)
     return problem('WEBHOOK_LIMIT', `The receiver got ${challenges} challenges, which is the maximum.`, { retry_after_s: 3_600 })
   const now_ms = clock.now_ms()
   if (challenged_ms === null || now_ms - challenged_ms >= ask_ms) await store.postpone_challenge(subscription_id, now_ms, challenge_fault)
   return null
+}
+
+/** Null for a subscription that has not ended. */
+function endedProblem({ state, challenge_fault, challenge_until_ms }: WebhookSubscription): Problem | null {
+  if (state === 'pending' || state === 'verified') return null
+  const at = instant(challenge_until_ms)
+  switch (challenge_fault) {
+    case 'invoice_over':
+      return problem('WEBHOOK_ENDED', `The subscription ended at ${at}: its invoice is void, paid for good or no longer watched.`)
+    case 'receiver_dead': {
+      const days = WEBHOOK_RULES.dead_ms / 86_400_000
+      return problem('WEBHOOK_ENDED', `The subscription ended at ${at}: its receiver accepted nothing for ${days} days. Subscribe again.`)
+    }
+    default: {
+      const detail = `The subscription is ${state}: the last challenge ended with ${challenge_fault ?? 'no answer'}. Subscribe again.`
+      return problem('WEBHOOK_ENDED', detail)
+    }
+  }
 }
 
 function subscriptionView(subscription: WebhookSubscription): Record<string, unknown> {

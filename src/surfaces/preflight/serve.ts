@@ -29,7 +29,7 @@ export function createPreflightService(deps: AppDeps, turn: PreflightService['tu
     refuse(address) {
       const admitted = admit(address)
       if (admitted.ok) return null
-      const detail = `A client may check ${deps.preflight_per_minute} documents per minute.`
+      const detail = `A client (an IPv4 address, an IPv6 /48) may check ${deps.preflight_per_minute} documents per minute.`
       return problem('PREFLIGHT_RATE_LIMITED', detail, { retry_after_s: admitted.retry_after_s })
     },
     turn,

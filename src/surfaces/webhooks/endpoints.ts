@@ -64,13 +64,17 @@ const SUBSCRIPTION = named(
     state: z
       .enum(SUBSCRIPTION_STATES)
       .describe(
-        'pending: the receiver has not answered a challenge, and events wait; verified: events are delivered; expired: it did not answer in time; ' +
+        'pending: the receiver has not answered a challenge, and events wait; verified: events are delivered; expired: it did not answer in time, ' +
+          'its invoice is over, or it failed for days (challenge.last_fault has the reason); ' +
           'refused: its name leads to an address that is not public.',
       ),
     challenge: z
       .looseObject({
         attempts: z.int().describe('Number of challenges that were sent.'),
-        last_fault: z.string().nullable().describe('Reason why the last one failed, such as wrong_answer or status_401.'),
+        last_fault: z
+          .string()
+          .nullable()
+          .describe('Reason why the last one failed, such as wrong_answer or status_401, or of the end: invoice_over, receiver_dead.'),
         last_attempt_at: z.string().nullable().describe('Time of the last one, RFC 3339.'),
         next_attempt_at: z.string().nullable().describe('Time of the next one, RFC 3339; null if none follows unless asked for.'),
         expires_at: z.string().describe('Time at which a pending subscription expires, RFC 3339.'),
@@ -228,7 +232,7 @@ const redeliver = defineEndpoint({
     example: { event_id: `evt_${'0'.repeat(40)}` },
   },
   answers: { 200: { description: 'The delivery waits again.', json: anyObject('{"queued": true}') } },
-  problems: ['WEBHOOK_NOT_FOUND', 'STORE_UNAVAILABLE'],
+  problems: ['WEBHOOK_NOT_FOUND', 'WEBHOOK_ENDED', 'STORE_UNAVAILABLE'],
   run: async ({ parts, headers, body }, service) => reply(await service.redeliver(parts.id, bearer(headers), body.event_id)),
 })
 

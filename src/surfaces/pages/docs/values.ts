@@ -232,6 +232,12 @@ const INVOICES: Values = {
   webhook_challenge_min: () => WEBHOOK_RULES.challenge.expires_ms / 60_000,
   webhook_caught_up: () => WEBHOOK_RULES.caught_up,
   webhook_queued: () => WEBHOOK_RULES.queued,
+  webhook_dead_days: () => WEBHOOK_RULES.dead_ms / 86_400_000,
+  webhook_host_accepted: () => WEBHOOK_RULES.rate.host.all,
+  webhook_host_refused: () => WEBHOOK_RULES.rate.host.unaccepted,
+  webhook_owner_max: () => WEBHOOK_RULES.owner_subscriptions,
+  webhook_network_max: () => WEBHOOK_RULES.network_subscriptions,
+  webhook_provider_max: () => WEBHOOK_RULES.provider_subscriptions,
 }
 
 /** Values of the placeholders of all guides, by name. */
