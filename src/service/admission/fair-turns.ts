@@ -34,26 +34,9 @@ export function createFairTurns({ take, every_ms, wait_ms, ...bounds }: FairTurn
   let turns = 0
   let timer: NodeJS.Timeout | null = null
 
-  const turnOf = ({ provider, network }: Waiting): [number, number] => [
-    last_turns.get(`provider ${provider}`) ?? 0,
-    last_turns.get(`network ${network}`) ?? 0,
-  ]
-
-  function next(): Waiting | undefined {
-    let found: Waiting | undefined
-    let least: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-    for (const one of waiting) {
-      const [of_provider, of_network] = turnOf(one)
-      if (of_provider > least[0] || (of_provider === least[0] && of_network >= least[1])) continue
-      found = one
-      least = [of_provider, of_network]
-    }
-    return found
-  }
-
   function serve(): void {
     for (;;) {
-      const one = next()
+      const one = nextOf(waiting, last_turns)
       if (one === undefined || !take()) return
       turns += 1
       last_turns.set(`provider ${one.provider}`, turns)
@@ -70,13 +53,14 @@ export function createFairTurns({ take, every_ms, wait_ms, ...bounds }: FairTurn
     last_turns.clear()
   }
 
+  /** Few wait of its network and of its provider's, and in all. */
   function hasRoom(network: string, provider: string): boolean {
-    let [of_network, of_provider] = [0, 0]
-    for (const one of waiting) {
-      if (one.network === network) of_network += 1
-      if (one.provider === provider) of_provider += 1
-    }
-    return waiting.size < bounds.all && of_network < bounds.network && of_provider < bounds.provider
+    const all = [...waiting]
+    return (
+      all.length < bounds.all &&
+      all.filter((one) => one.network === network).length < bounds.network &&
+      all.filter((one) => one.provider === provider).length < bounds.provider
+    )
   }
 
   return {
@@ -98,4 +82,18 @@ export function createFairTurns({ take, every_ms, wait_ms, ...bounds }: FairTurn
       })
     },
   }
+}
+
+/** The request whose provider network, and within it whose network, had its last turn longest ago; of several the one that waits longest. */
+function nextOf(waiting: ReadonlySet<Waiting>, last_turns: ReadonlyMap<string, number>): Waiting | undefined {
+  let found: Waiting | undefined
+  let [least_provider, least_network] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (const one of waiting) {
+    const of_provider = last_turns.get(`provider ${one.provider}`) ?? 0
+    const of_network = last_turns.get(`network ${one.network}`) ?? 0
+    if (of_provider > least_provider || (of_provider === least_provider && of_network >= least_network)) continue
+    found = one
+    ;[least_provider, least_network] = [of_provider, of_network]
+  }
+  return found
 }

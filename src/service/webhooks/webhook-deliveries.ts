@@ -76,22 +76,10 @@ export function createWebhookDeliveries(parts: DeliveryParts): WebhookDeliveries
     queue = await store.counts()
   }
 
-  async function purge(now_ms: number): Promise<void> {
-    await store.end_with_invoices(now_ms)
-    const { dead_ms, challenge } = WEBHOOK_RULES
-    await store.challenge_failing({ failing_ms: now_ms - dead_ms, dead_ms, now_ms, challenge_until_ms: now_ms + challenge.expires_ms })
-    await store.purge({
-      pending_since_ms: now_ms - WEBHOOK_RULES.pending_ms,
-      delivered_ms: now_ms - WEBHOOK_RULES.delivered_kept_ms,
-      dead_ms: now_ms - WEBHOOK_RULES.dead_kept_ms,
-      unverified_ms: now_ms - challenge.kept_ms,
-    })
-  }
-
   return {
     jobs: [
       { name: 'webhooks', every_ms: WEBHOOK_RULES.every_ms, run: round },
-      { name: 'purge-webhooks', every_ms: WEBHOOK_RULES.purge_every_ms, run: purge },
+      { name: 'purge-webhooks', every_ms: WEBHOOK_RULES.purge_every_ms, run: (now_ms) => purge(store, now_ms) },
     ],
     gauges: [
       {
@@ -113,6 +101,19 @@ export function createWebhookDeliveries(parts: DeliveryParts): WebhookDeliveries
       await Promise.all([...turns.values()].map(({ ended }) => ended))
     },
   }
+}
+
+/** Ends subscriptions whose invoice is over, challenges receivers that fail for days, and deletes what ended. */
+async function purge(store: WebhookStore, now_ms: number): Promise<void> {
+  const { dead_ms, challenge } = WEBHOOK_RULES
+  await store.end_with_invoices(now_ms)
+  await store.challenge_failing({ failing_ms: now_ms - dead_ms, dead_ms, now_ms, challenge_until_ms: now_ms + challenge.expires_ms })
+  await store.purge({
+    pending_since_ms: now_ms - WEBHOOK_RULES.pending_ms,
+    delivered_ms: now_ms - WEBHOOK_RULES.delivered_kept_ms,
+    dead_ms: now_ms - WEBHOOK_RULES.dead_kept_ms,
+    unverified_ms: now_ms - challenge.kept_ms,
+  })
 }
 
 interface TurnState {
