@@ -53,8 +53,9 @@ export const limits = {
   free_daily_max: 1_000_000_000,
   /** Number of clients whose free calls one IPv6 /48 has together: the number of addresses in an IPv4 /24. */
   free_network_clients: 256,
-  /** Maximum number of free calls a UTC day that read outside sources: of one network (an IPv6 /48 or an IPv4 /24), and of all callers. */
+  /** Maximum number of free calls a UTC day that read outside sources: of one network (/24, /48), of one provider network (/16, /32), of all. */
   source_reads_daily_network: 300,
+  source_reads_daily_provider: 4_800,
   source_reads_daily: 20_000,
   /** Maximum wait of a graceful stop for calls in flight, in ms. */
   stop_ms: 10_000,

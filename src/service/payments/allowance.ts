@@ -158,7 +158,8 @@ export function createSourceBudget(
   return {
     async take(address, known = false) {
       const day = Math.floor(clock.now_ms() / DAY_MS)
-      const limit = budgets.network * PROVIDER_NETWORKS
+      // A setting that allows one network more or less does the same for the network of its provider.
+      const limit = Math.ceil((budgets.network * limits.source_reads_daily_provider) / limits.source_reads_daily_network)
       const provider: AllowanceRequest = { day, bucket: 'source-providers', client: providerHash(day, address), limit }
       const [network, all] = sourceRequests(clock, networkHash, address, budgets)
       const own = [network, ['provider', provider]] as const
@@ -176,9 +177,6 @@ export function createSourceBudget(
     resets_in_s: () => Math.max(1, Math.ceil((DAY_MS - (clock.now_ms() % DAY_MS)) / 1_000)),
   }
 }
-
-/** Networks whose daily budgets a provider network has together. */
-const PROVIDER_NETWORKS = 16
 
 /** Returns the budgets that a free call uses when it reads outside sources: of its client network, and of all clients. */
 function sourceRequests(

@@ -1,3 +1,4 @@
+import { POL } from '../../pure/rulebooks/pol1-registry.ts'
 import { INVOICE_RULES, limits, RAIL_LIMITS, WEBHOOK_RULES } from '../limits.ts'
 import { MINUTE, DAY, type ScarceResource } from './resource.ts'
 
@@ -156,13 +157,35 @@ export const MERCHANT_RESOURCES = [
     name: 'webhook subscriptions',
     scope: 'deployment',
     per: 'held',
-    bounds: { network: WEBHOOK_RULES.network_subscriptions, owner: WEBHOOK_RULES.owner_subscriptions, all: WEBHOOK_RULES.subscriptions },
-    kept: null,
-    gives_way: 'the further subscription',
-    ends: `after ${WEBHOOK_RULES.challenge.expires_ms / 3_600_000} h without an answer to the challenge`,
-    shown_by: 'page /operator',
+    bounds: {
+      network: WEBHOOK_RULES.network_subscriptions,
+      wide_network: WEBHOOK_RULES.provider_subscriptions,
+      owner: WEBHOOK_RULES.owner_subscriptions,
+      all: WEBHOOK_RULES.subscriptions,
+    },
+    kept: `${(WEBHOOK_RULES.subscriptions - WEBHOOK_RULES.unpaid_subscriptions).toLocaleString('en-US')} are for accounts with an invoice that was paid on the chain; the bounds of networks are for a day and do not count for them`,
+    gives_way: 'what ended, then a subscription of an owner that was never paid, of the wide network and network with the most',
+    ends:
+      `with its invoice, after ${WEBHOOK_RULES.challenge.expires_ms / 3_600_000} h without an answer to the challenge, or after ` +
+      `${WEBHOOK_RULES.dead_ms / 86_400_000} days in which the receiver accepted nothing`,
+    shown_by: 'assay webhooks list; assay webhooks remove removes some',
     code: 'WEBHOOK_LIMIT',
-    files: ['service/webhooks/webhook-service.ts'],
+    files: ['service/webhooks/webhook-service.ts', 'adapters/store/webhook-places.ts'],
+  },
+  {
+    id: 'webhook_receivers',
+    name: 'requests to the host of a webhook receiver',
+    scope: 'deployment',
+    per: 'minute',
+    bounds: { all: WEBHOOK_RULES.rate.host.all },
+    kept:
+      `${100 * WEBHOOK_RULES.rate.share_of_paid} % are for accounts that were paid; of those that the receiver does not accept with 2xx, ` +
+      `${WEBHOOK_RULES.rate.host.unaccepted} for receivers that accepted their last request and ${WEBHOOK_RULES.rate.host.unaccepted} for the others; a domain and an IP address have such rates as well`,
+    gives_way: 'the further delivery or challenge, which waits',
+    ends: MINUTE,
+    shown_by: 'assay webhooks list --host',
+    code: null,
+    files: ['service/webhooks/receiver-rate.ts'],
   },
   {
     id: 'webhook_challenges',
@@ -188,7 +211,7 @@ export const MERCHANT_RESOURCES = [
     ends: `after ${WEBHOOK_RULES.send_ms / 1_000} s`,
     shown_by: 'metric assay_webhook_deliveries',
     code: null,
-    files: ['service/webhooks/webhook-service.ts'],
+    files: ['service/webhooks/webhook-deliveries.ts'],
   },
   {
     id: 'directory_writes',
@@ -202,6 +225,19 @@ export const MERCHANT_RESOURCES = [
     shown_by: 'assay insurers list',
     code: 'INSURANCE_RATE_LIMITED',
     files: ['surfaces/endpoint.ts'],
+  },
+  {
+    id: 'unproven_underwriters',
+    name: 'unproven entries of the directory of underwriters',
+    scope: 'deployment',
+    per: 'held',
+    bounds: { network: POL.table.unproven.entries_max_per_network, all: POL.table.unproven.entries_max },
+    kept: 'proven entries draw on none of it, and displace an unproven one where the directory is full',
+    gives_way: 'for a network that has none, an entry of the wide network and network with the most; otherwise the further entry',
+    ends: `after ${POL.table.unproven.listed_days} days`,
+    shown_by: 'assay insurers list; assay insurers remove removes one',
+    code: 'INSURANCE_DIRECTORY_FULL',
+    files: ['service/records/insurance.ts'],
   },
   {
     id: 'directory_pages',
