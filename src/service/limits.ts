@@ -190,7 +190,7 @@ export const limits = {
   /** Rate limit per minute of the same reads for one network (IPv4 /24, IPv6 /48), and for one provider network (/16, /32). */
   unpaid_reads_per_minute_network: 60,
   unpaid_reads_per_minute_provider: 600,
-  /** Reads of accounts that proved who they are and were paid or proven here: rate and burst of their own, and reads of a day beyond those of all. */
+  /** Reads of accounts that proved who they are and were paid or proven here: separate rate and burst, and reads of a day beyond those of all. */
   unpaid_reads_known: { per_second: 5, burst: 25, daily: 2_000 },
   /** Requests that wait for the rate of all clients: longest wait in ms; maximum number of one network, of one provider network, of all. */
   unpaid_reads_waiting: { wait_ms: 15_000, network: 8, provider: 200, all: 1_000 },

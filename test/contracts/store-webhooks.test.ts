@@ -5,12 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
-import {
-  type AttemptRecord,
-  type NewWebhookSubscription,
-  type SubscriptionState,
-  type WebhookDelivery,
-} from '../../src/ports/webhooks.ts'
+import { type AttemptRecord, type NewWebhookSubscription, type SubscriptionState, type WebhookDelivery } from '../../src/ports/webhooks.ts'
 import { subscriptionOf, WIDE_BOUNDS } from '../support/webhooks.ts'
 import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 

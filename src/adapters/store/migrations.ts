@@ -453,7 +453,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   WATCH_ORDER,
   /**
-   * Who gives way when subscriptions or unproven underwriters are full: the provider network that made them, and whether the owner was paid here.
+   * Columns that decide which subscription or unproven underwriter gives way: provider network, and whether the owner was paid.
    * `failing_since_ms` is the first failed attempt since a delivery succeeded.
    */
   {

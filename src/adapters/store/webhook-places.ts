@@ -3,7 +3,7 @@ import { columns, count, key_type, parameter } from './columns.ts'
 import { execute, readFirst, readOne, type Work } from './database.ts'
 import { expression, matched, selected, sql, statement } from './statements.ts'
 
-/** Who gets a place for a subscription when places are scarce: owners that were paid here, then the networks that have the fewest. */
+/** Places for subscriptions: when they are scarce, owners that were paid here come first, then the networks that have the fewest. */
 
 const key = columns({ subscription_id: key_type })
 const { owner, network, provider } = columns({ owner: key_type, network: key_type, provider: key_type })
@@ -46,7 +46,7 @@ const ENDED = statement(
   sql`select ${selected({ ...key, owner })} from webhook_subscription where state in ('expired', 'refused') order by challenge_until_ms limit 1`,
 )
 
-/** An invoice of the account with a payment that the chain confirmed. A bank transfer is no evidence here: the merchant confirms it. */
+/** An invoice of the account with a payment that the chain confirmed. Bank transfers do not count, because the merchant confirms them. */
 const PAID = statement(
   'webhook_owner_paid',
   sql`select ${expression('invoice_id', key_type, 'i.invoice_id')} from invoice i join invoice_payment p on p.invoice_id = i.invoice_id

@@ -5,7 +5,7 @@ import { createRecentMap } from '../recent.ts'
 
 /**
  * Rate of the requests that a receiver gets, counted over all subscriptions by host, by registrable domain and by IP address. Few are sent that it does
- * not accept, so that a server of others is not flooded, whatever the number of subscriptions; a request that it accepts with 2xx counts only
+ * not accept, so that no number of subscriptions floods a server of others; a request that it accepts with 2xx counts only
  * against a higher rate. Challenges count as events do.
  */
 export interface ReceiverRate {
@@ -24,7 +24,7 @@ export interface RateClass {
   paid: boolean
 }
 
-export interface RateTaken {
+interface RateTaken {
   /** The receiver answered with 2xx. */
   accepted(): void
 }

@@ -240,7 +240,7 @@ async function askChallenge({ store, clock }: WebhookParts, subscription: Webhoo
 function endedProblem({ state, challenge_fault, challenge_until_ms }: WebhookSubscription): Problem | null {
   if (state === 'pending' || state === 'verified') return null
   const at = instant(challenge_until_ms)
-  switch (challenge_fault) {
+  switch (challenge_fault ?? 'no answer') {
     case 'invoice_over':
       return problem('WEBHOOK_ENDED', `The subscription ended at ${at}: its invoice is void, paid for good or no longer watched.`)
     case 'receiver_dead': {
