@@ -115,12 +115,6 @@ export function widerNetwork(address: string): string {
   return ipv6Groups(address).slice(0, 3).join(':')
 }
 
-/** The network of a provider around a client: the /16 of an IPv4 address, the /32 of an IPv6 address. Bounds what many wider networks use together. */
-export function providerNetwork(address: string): string {
-  if (isIP(address) !== 6) return address.split('.').slice(0, 2).join('.')
-  return ipv6Groups(address).slice(0, 2).join(':')
-}
-
 /**
  * The network of a provider: the /16 of an IPv4 address, the /32 of an IPv6 address, which is what registries allocate. Bounds on it keep an
  * actor with many small networks from using up what all share.
