@@ -144,7 +144,13 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     invoices: {
       service: invoices(),
       relay: null,
-      live: { follow: () => null, following: () => 0, round: () => Promise.resolve(), stop: () => undefined },
+      live: {
+        favours: () => Promise.resolve(false),
+        follow: () => ({ kind: 'refused', limit: 'stopping' }),
+        following: () => 0,
+        round: () => Promise.resolve(),
+        stop: () => undefined,
+      },
     },
     webhooks: createWebhookService({
       store: store.webhooks,

@@ -98,7 +98,7 @@ function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts 
     pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
     operator_key: receipt_signer,
   })
-  const live = createInvoiceLive({ desk, clock })
+  const live = createInvoiceLive({ desk, invoices: store.invoices, clock })
   const reading = setInterval(() => {
     live.round().catch((error: unknown) => log.warn({ error: String(error) }, 'followed invoices could not be read'))
   }, INVOICE_RULES.live_every_ms)

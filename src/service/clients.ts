@@ -125,6 +125,15 @@ export function providerNetwork(address: string): string {
 }
 
 /**
+ * The network of a provider: the /16 of an IPv4 address, the /32 of an IPv6 address, which is what registries allocate. Bounds on it keep an
+ * actor with many small networks from using up what all share.
+ */
+export function providerNetwork(address: string): string {
+  if (isIP(address) !== 6) return address.split('.').slice(0, 2).join('.')
+  return ipv6Groups(address).slice(0, 2).join(':')
+}
+
+/**
  * Names a caller in quotas that protect others, such as slots, rates and failures: the IPv4 address, or the /48 of an IPv6 address. Free calls are
  * counted by `clientNetwork` instead, and bounded by the wider network.
  */

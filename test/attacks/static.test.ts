@@ -98,6 +98,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/admission/bodies.ts': { bodies: 'connections', clients: 'connections', networks: 'connections' },
   'service/admission/fair-turns.ts': { waiting: 'limits.unpaid_reads_waiting', last_turns: 'limits.unpaid_reads_waiting' },
   'service/admission/lanes.ts': { known: 'ADMISSION_RULES.cost_clients', queues: 'connections' },
+  'service/admission/shared-places.ts': { holders: 'PlaceBounds.all' },
   'service/admission/slots.ts': { counts: 'calls in flight, and ADMISSION_RULES.failing_clients' },
   'service/calls/answer.ts': { escaped: 'the catalogue' },
   'service/catalogue/wire-schemas.ts': { derived: 'the catalogue' },

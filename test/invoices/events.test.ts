@@ -115,7 +115,11 @@ describe('the room behind', () => {
         return Promise.resolve({ record: { text: state.text } } as unknown as InvoiceView)
       },
     }
-    return { state, live: createInvoiceLive({ desk, clock: clockAt(() => state.now_ms) }), reads: () => reads }
+    const invoices = { was_paid: () => Promise.resolve(false) }
+    const live = createInvoiceLive({ desk, invoices, clock: clockAt(() => state.now_ms) })
+    const follow = (invoice_id: string, address: string, follower: InvoiceFollower) =>
+      live.follow({ invoice_id, address, is_favoured: false, record_json: A, follower })
+    return { state, live, follow, reads: () => reads }
   }
   const told = (): InvoiceFollower & { heard: string[] } => {
     const heard: string[] = []
@@ -125,9 +129,9 @@ describe('the room behind', () => {
   const B = '{"text":"b"}'
 
   test('one reading serves all who follow an invoice; each hears a change once, and something when nothing changes', async () => {
-    const { state, live, reads } = room()
+    const { state, live, follow, reads } = room()
     const followers = [told(), told()]
-    for (const [index, one] of followers.entries()) live.follow('inv_1', `c${index}`, A, one)
+    for (const [index, one] of followers.entries()) follow('inv_1', `198.51.100.${index}`, one)
     await live.round()
     state.text = 'b'
     await Promise.all([live.round(), live.round()])
@@ -145,20 +149,27 @@ describe('the room behind', () => {
   })
 
   test('nobody follows for longer than is allowed, nor beyond the bounds, nor after the stop', async () => {
-    const { state, live } = room()
+    const { state, live, follow } = room()
     const one = told()
-    const all = Array.from({ length: INVOICE_RULES.followers - 1 }, (_, index) => live.follow('inv_1', `c${index}`, A, told()))
-    assert.ok(all.every((leave) => leave !== null))
-    assert.notEqual(live.follow('inv_2', 'late', A, one), null)
-    assert.equal(live.follow('inv_2', 'later', A, told()), null)
-    all[0]?.()
-    assert.notEqual(live.follow('inv_2', 'later', A, told()), null)
+    const most = INVOICE_RULES.followers - INVOICE_RULES.followers_kept
+    const all = Array.from({ length: most - 1 }, (_, index) => follow('inv_1', addressOf(index), told()))
+    assert.ok(all.every(({ kind }) => kind === 'followed'))
+    assert.equal(follow('inv_2', '203.0.113.1', one).kind, 'followed')
+    assert.deepEqual(follow('inv_2', '203.1.113.1', told()), { kind: 'refused', limit: 'service' })
+    const [first] = all
+    if (first?.kind === 'followed') first.leave()
+    assert.equal(follow('inv_2', '203.1.113.1', told()).kind, 'followed')
     state.now_ms = INVOICE_RULES.follow_longest_ms
     await live.round()
     assert.deepEqual(one.heard, ['still', 'end'])
     const last = told()
-    live.follow('inv_1', 'c', A, last)
+    follow('inv_1', '198.51.100.1', last)
     live.stop()
-    assert.deepEqual([last.heard, live.follow('inv_1', 'c', A, told())], [['end'], null])
+    assert.deepEqual([last.heard, follow('inv_1', '198.51.100.1', told())], [['end'], { kind: 'refused', limit: 'stopping' }])
   })
 })
+
+/** Addresses of as many providers. */
+function addressOf(index: number): string {
+  return `${1 + (index >> 8)}.${index & 255}.0.1`
+}

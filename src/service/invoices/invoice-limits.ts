@@ -131,12 +131,19 @@ export const INVOICE_RULES = {
   /** Invoices that one run of the job deletes, and days for which a short row of each deleted invoice is kept. */
   purged_together: 20_000,
   purged_kept_days: 1_095,
-  /** Event streams: interval of reads, interval of heartbeats, maximum duration, maximum number of followers in all and per client. */
+  /** Event streams: interval of reads, interval of heartbeats, maximum duration. */
   live_every_ms: 2_000,
   heartbeat_ms: 15_000,
   follow_longest_ms: 600_000,
+  /**
+   * Maximum number of event streams in each process: in all, of one client, of one network (/24, /48), of one provider (/16, /32), and the part
+   * of all that is kept for invoices of merchants that were paid before.
+   */
   followers: 500,
   followers_client: 5,
+  followers_network: 20,
+  followers_provider: 80,
+  followers_kept: 100,
 } as const
 
 /** Limits of one run that matches bank entries to invoices; each entry takes some hundred bytes of memory. */

@@ -1,5 +1,8 @@
 import type { SteadyClock } from '../../ports/clock.ts'
+import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { InvoiceService } from './invoice-service.ts'
+import type { InvoiceView } from './invoice-view.ts'
+import { createSharedPlaces, type PlaceBounds, type PlaceLimit } from '../admission/shared-places.ts'
 import { INVOICE_RULES } from '../limits.ts'
 
 /** Follower of an invoice. No method is called after `end`. */
@@ -11,16 +14,30 @@ export interface InvoiceFollower {
   end(): void
 }
 
+/** An invoice that is to be followed. */
+export interface FollowRequest {
+  invoice_id: string
+  /** Address of the client. */
+  address: string
+  /** True for an invoice that was paid, or whose merchant was paid before: a part of the streams is kept for these. */
+  is_favoured: boolean
+  /** The record that the follower already has, as JSON text. */
+  record_json: string
+  follower: InvoiceFollower
+}
+
+/** `limit`: the limit that refused the stream; `stopping` while the service stops. */
+export type FollowResult = { kind: 'followed'; leave: () => void } | { kind: 'refused'; limit: PlaceLimit | 'stopping' }
+
 /**
  * Invoices with followers. They are read from the store periodically, one read for all followers of the same invoice, so that it does not
- * matter which instance saw a payment. Bounded for each client and in total; one following lasts at most ten minutes.
+ * matter which instance saw a payment. Bounded for each client, network and provider and in total (`createSharedPlaces`); one following lasts at
+ * most ten minutes.
  */
 export interface InvoiceLive {
-  /**
-   * Returns a function that ends the following; null when the limit of followers is reached. `record_json` is the record that the follower
-   * already has.
-   */
-  follow(invoice_id: string, client: string, record_json: string, follower: InvoiceFollower): (() => void) | null
+  /** True for an invoice with a payment that is worth relaying, and for those of a merchant that was paid here before. */
+  favours(view: Pick<InvoiceView, 'invoice' | 'standing'>): Promise<boolean>
+  follow(request: FollowRequest): FollowResult
   /** Number of followers. */
   following(): number
   /** Reads each followed invoice once; rounds never overlap. Rejects when the store fails. */
@@ -31,30 +48,55 @@ export interface InvoiceLive {
 
 interface Following {
   invoice_id: string
-  client: string
   follower: InvoiceFollower
   known: string
   since_ms: number
   heard_ms: number
+  leave(): void
 }
 
-export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceService, 'read'>; clock: SteadyClock }): InvoiceLive {
+const BOUNDS: PlaceBounds = {
+  all: INVOICE_RULES.followers,
+  client: INVOICE_RULES.followers_client,
+  network: INVOICE_RULES.followers_network,
+  provider: INVOICE_RULES.followers_provider,
+  kept: INVOICE_RULES.followers_kept,
+}
+
+interface LiveParts {
+  desk: Pick<InvoiceService, 'read'>
+  invoices: Pick<InvoiceStore, 'was_paid'>
+  clock: SteadyClock
+}
+
+export function createInvoiceLive({ desk, invoices, clock }: LiveParts): InvoiceLive {
+  const places = createSharedPlaces(BOUNDS)
   const all = new Set<Following>()
   let running: Promise<void> | null = null
   let stopped = false
+  const leave = (one: Following) => {
+    all.delete(one)
+    one.leave()
+  }
   const end = (one: Following) => {
-    if (all.delete(one)) one.follower.end()
+    if (!all.has(one)) return
+    leave(one)
+    one.follower.end()
   }
   return {
-    follow(invoice_id, client, record_json, follower) {
-      const own = [...all].filter((one) => one.client === client).length
-      if (stopped || all.size >= INVOICE_RULES.followers || own >= INVOICE_RULES.followers_client) return null
+    favours: async ({ invoice, standing }) =>
+      standing.paid_minor >= INVOICE_RULES.relay_minimum_minor || (await invoices.was_paid(invoice.merchant)),
+    follow({ invoice_id, address, is_favoured, record_json, follower }) {
+      if (stopped) return { kind: 'refused', limit: 'stopping' }
       const now_ms = clock.steady_ms()
-      const one: Following = { invoice_id, client, follower, known: record_json, since_ms: now_ms, heard_ms: now_ms }
+      const one: Following = { invoice_id, follower, known: record_json, since_ms: now_ms, heard_ms: now_ms, leave: () => {} }
+      const place = places.take({ address, is_favoured, end: () => end(one) })
+      if (place.kind === 'refused') return place
+      one.leave = place.leave
       all.add(one)
-      return () => void all.delete(one)
+      return { kind: 'followed', leave: () => leave(one) }
     },
-    following: () => all.size,
+    following: () => places.count(),
     round() {
       running ??= round(desk, clock, all, end).finally(() => (running = null))
       return running

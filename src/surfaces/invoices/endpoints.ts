@@ -8,7 +8,7 @@ import { modeMark } from '../../service/catalogue/text.ts'
 import { quotaClient, widerNetwork } from '../../service/clients.ts'
 import type { InvoiceChange, InvoiceEnd } from '../../service/invoices/invoice-service.ts'
 import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
-import type { InvoiceFollower, InvoiceLive } from '../../service/invoices/live.ts'
+import type { FollowResult, InvoiceFollower, InvoiceLive } from '../../service/invoices/live.ts'
 import { notFound } from '../../service/invoices/merchant-signature.ts'
 import { INVOICE_RULES } from '../../service/limits.ts'
 import { problem, type Problem } from '../../service/problems.ts'
@@ -177,7 +177,7 @@ const follow = defineEndpoint({
   summary: 'The invoice as server-sent events: immediately, and after each change.',
   description:
     'Each event is named invoice, carries the whole record as data and its entity tag as id; Last-Event-ID spares what is known. Comments keep ' +
-    'the line alive. A stream ends after ten minutes at the latest, with an event named end.',
+    'the line alive. A stream ends after ten minutes at the latest, or when streams are scarce and its network has the most, with an event named end.',
   parts: ID,
   unfit_path: notFound,
   query: {
@@ -191,7 +191,11 @@ const follow = defineEndpoint({
   answers: { 200: { description: 'The stream.', media: ['text/event-stream'] } },
   problems: ['INVOICE_GONE', 'INVOICE_RATE_LIMITED', 'STORE_UNAVAILABLE'],
   run: (request, room) =>
-    withInvoice(room, request.parts.id, (view) => invoiceEvents(request, room.deps.invoices.live, request.query.last_event_id, view)),
+    withInvoice(room, request.parts.id, async (view) => {
+      const { live } = room.deps.invoices
+      const is_favoured = await live.favours(view)
+      return invoiceEvents(request, live, { known: request.query.last_event_id, is_favoured }, view)
+    }),
 })
 
 const LOOK_UP_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: INVOICE_RULES.per_minute }
@@ -356,31 +360,53 @@ const QUEUE_BYTES = 262_144
 function invoiceEvents(
   { context, caller }: RawRequest,
   live: InvoiceLive,
-  last_event_id: string | undefined,
+  { known: first_known, is_favoured }: { known: string | undefined; is_favoured: boolean },
   { invoice, record }: InvoiceView,
 ): Response | Problem {
   if (context.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
   const text = JSON.stringify(record)
-  const known = context.req.header('last-event-id') ?? last_event_id
-  const client = quotaClient(caller)
-  let leave: (() => void) | null = null
+  const known = context.req.header('last-event-id') ?? first_known
+  let leave = () => {}
+  let limit: FollowLimit | null = null
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const follower = followerOf(controller, () => leave?.())
-        leave = live.follow(invoice.invoice_id, client, text, follower)
-        if (leave === null) return
+        const follower = followerOf(controller, () => leave())
+        const result = live.follow({ invoice_id: invoice.invoice_id, address: caller, is_favoured, record_json: text, follower })
+        if (result.kind === 'refused') {
+          limit = result.limit
+          return
+        }
+        leave = result.leave
         controller.enqueue(bytes(`retry: ${INVOICE_RULES.live_every_ms}\n\n`))
         if (known === tagOf(text)) follower.still()
         else follower.changed(text)
       },
-      cancel: () => leave?.(),
+      cancel: () => leave(),
     },
     { highWaterMark: QUEUE_BYTES, size: (chunk) => chunk?.byteLength ?? 0 },
   )
-  if (leave !== null) return new Response(stream, { headers: HEADERS })
-  const detail = `A client may follow ${INVOICE_RULES.followers_client} invoices simultaneously, all clients together ${INVOICE_RULES.followers}. Read it again later.`
-  return problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 10 })
+  return limit === null
+    ? new Response(stream, { headers: HEADERS })
+    : problem('INVOICE_RATE_LIMITED', followLimitText(limit), { retry_after_s: 10 })
+}
+
+type FollowLimit = Extract<FollowResult, { kind: 'refused' }>['limit']
+
+function followLimitText(limit: FollowLimit): string {
+  const instead = 'Until then, poll the invoice.'
+  switch (limit) {
+    case 'client':
+      return `Your address has ${INVOICE_RULES.followers_client} event streams open, which is the maximum of a client. Close one. ${instead}`
+    case 'network':
+      return `Your network (the /24 or IPv6 /48 of your address) has ${INVOICE_RULES.followers_network} event streams open, which is its maximum. ${instead}`
+    case 'provider':
+      return `The network of your provider (the /16 or IPv6 /32 of your address) has ${INVOICE_RULES.followers_provider} event streams open, which is its maximum. ${instead}`
+    case 'service':
+      return `The service has as many event streams open as it serves, ${INVOICE_RULES.followers}; your client is within its own limits. Try again later. ${instead}`
+    case 'stopping':
+      return `The service is restarting; your client is within its own limits. ${instead}`
+  }
 }
 
 function followerOf(controller: ReadableStreamDefaultController<Uint8Array>, leave: () => void): InvoiceFollower {
