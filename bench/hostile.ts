@@ -81,7 +81,7 @@ async function underLoad(name: string, scenario: LoadAttack, folder: string, sec
     const attack = await scenario.prepare(target)
     const victim = await createVictim(target, (rates.paid ?? 0) * 2 * seconds)
     const idle = await victim.measure(rates, seconds)
-    await loopDelay(server.port)
+    await loopDelay(server.operator_port)
     let stopped = false
     const stopAll = () => Promise.all(running.splice(0).map((one) => one.stop()))
     const memory = watchMemory(server.pid, RSS_GROWTH_STOP_MB, () => {
@@ -94,7 +94,7 @@ async function underLoad(name: string, scenario: LoadAttack, folder: string, sec
     const [counts] = await stopAll()
     const rss = memory.stop()
     await lasting(SETTLE_S)
-    const delay = await loopDelay(server.port)
+    const delay = await loopDelay(server.operator_port)
     const notes = stopped ? [`${name}: stopped when the process had grown by ${RSS_GROWTH_STOP_MB} MB.`] : []
     const sent = counts === undefined ? '' : ` (${counts.opened} connections, answers ${JSON.stringify(counts.answers)})`
     process.stderr.write(`    attacker${sent}\n`)

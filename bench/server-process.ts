@@ -36,8 +36,9 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
 export interface ServerProcess {
   pid: number
   core: Core
-  /** Port in the start message. */
+  /** Ports in the start message; null without an operator port. */
   port: number
+  operator_port: number | null
   stop(): Promise<void>
 }
 
@@ -77,11 +78,11 @@ export async function startServer(
   const output = onLine === undefined ? 'ignore' : 'pipe'
   const child = spawn(command, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: ['ignore', output, 'pipe'] })
   if (child.stdout !== null && onLine !== undefined) createInterface({ input: child.stdout }).on('line', onLine)
-  const port = await portOf(child, script.join(' '))
-  return { pid: child.pid ?? 0, core, port, stop: () => stop(child) }
+  const ports = await portsOf(child, script.join(' '))
+  return { pid: child.pid ?? 0, core, ...ports, stop: () => stop(child) }
 }
 
-function portOf(child: ChildProcess, script: string): Promise<number> {
+function portsOf(child: ChildProcess, script: string): Promise<Pick<ServerProcess, 'port' | 'operator_port'>> {
   return new Promise((resolve, reject) => {
     let said = ''
     const fail = (what: string) => {
@@ -93,10 +94,10 @@ function portOf(child: ChildProcess, script: string): Promise<number> {
     child.stderr?.on('data', (chunk: Buffer) => {
       if (said.length > FAULT_CHARS * 10) return
       said += chunk.toString()
-      const port = /listens on http:\/\/[\w.]+:(\d+)/.exec(said)?.[1]
+      const [, port, operator_port] = /listens on http:\/\/[\w.]+:(\d+)(?: \(operator: http:\/\/[\w.]+:(\d+)\))?/.exec(said) ?? []
       if (port === undefined) return
       clearTimeout(timer)
-      resolve(Number(port))
+      resolve({ port: Number(port), operator_port: operator_port === undefined ? null : Number(operator_port) })
     })
   })
 }

@@ -15,6 +15,7 @@ import { unwrapInput } from '../surfaces/http/body.ts'
 import { Connections } from '../surfaces/http/connections.ts'
 import type { Handlers } from '../surfaces/http/node-server.ts'
 import { afterTurns, commonHeaders, problemReply, type Reply } from '../surfaces/http/reply.ts'
+import type { RequestIds } from '../surfaces/http/request-ids.ts'
 import { restPaymentRenderer } from '../surfaces/payment.ts'
 import { restCall, type RestCalls } from '../surfaces/rest.ts'
 import { statusSources } from '../surfaces/status.ts'
@@ -56,8 +57,16 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
     return free + paid
   }
   const deps: AppDeps = { ...given, inFlight, history }
-  const fault = (error: unknown, request_id: string): Reply => {
-    log.error({ request_id, error: error instanceof Error ? error.stack : String(error) }, 'a request failed')
+  const fault = (error: unknown, ids: RequestIds): Reply => {
+    const { request_id, client_request_id } = ids
+    log.error(
+      {
+        request_id,
+        ...(client_request_id === null ? {} : { client_request_id }),
+        error: error instanceof Error ? error.stack : String(error),
+      },
+      'a request failed',
+    )
     return problemReply(problem('INTERNAL_ERROR', 'Internal error; it was logged.'), request_id, deps.origins)
   }
   const headers = commonHeaders(modeWord(deps), deps.origins)
@@ -91,7 +100,6 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
     call: (exchange) => restCall(rest, exchange, unwrapInput),
     openBody: (address, body) => bodies.open({ ...body, client: quotaClient(address), network: widerNetwork(address) }),
     callerAddress: callerOf,
-    requestId: (text) => (text !== null && /^[\w-]+$/.test(text) && text.length <= limits.request_id_chars ? text : crypto.randomUUID()),
     fault,
   }
 }

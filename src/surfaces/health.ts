@@ -135,7 +135,7 @@ const readMetrics = defineEndpoint({
   id: 'metrics',
   method: 'get',
   path: '/metrics',
-  summary: 'Metrics in the Prometheus text format.',
+  summary: 'Metrics in the Prometheus text format, without balances, budgets, memory and event-loop delay: those are on the operator port.',
   answers: { 200: { description: 'The metrics.', media: ['text/plain'] } },
   run: async ({ context }, deps) =>
     context.text(await deps.telemetry.text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),

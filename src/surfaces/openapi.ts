@@ -4,7 +4,7 @@ import { PROBLEMS } from '../service/problems.ts'
 import { acceptsUnwrappedInput } from '../service/catalogue/decode.ts'
 import type { Tool } from '../service/catalogue/define.ts'
 import { type JsonSchema, type SchemaList, JSON_SCHEMA_DIALECT } from '../service/catalogue/wire-schemas.ts'
-import { components, json, PAYMENT_RESPONSES, RATE_LIMITS, ref, type Json } from '../service/catalogue/openapi-parts.ts'
+import { components, json, PAYMENT_RESPONSES, RATE_LIMITS, ref, REQUEST_ID_HEADERS, type Json } from '../service/catalogue/openapi-parts.ts'
 import {
   allowanceWords,
   byFamily,
@@ -79,7 +79,7 @@ function callOperation(parts: OpenApiParts, tool: Tool): Json {
       ...(tool.price === 'free'
         ? []
         : ['payment-signature', 'x-payment', 'x-answer-token', 'sign-in-with-x', 'x-credit', 'idempotency-key']),
-      'request-id',
+      'client-request-id',
     ].map((name) => ref('parameters', name)),
     requestBody: {
       required: true,
@@ -108,7 +108,7 @@ function callAnswer(parts: OpenApiParts, tool: Tool): Json {
   const counted = tool.price === 'free' ? {} : { ...RATE_LIMITS, ...PAYMENT_RESPONSES }
   return {
     description: 'The result and its receipt. The verdict is in the result, not in the status.',
-    headers: { 'X-Request-Id': ref('headers', 'request-id'), ...counted },
+    headers: { ...REQUEST_ID_HEADERS, ...counted },
     content: json(schema),
   }
 }

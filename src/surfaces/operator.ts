@@ -7,8 +7,9 @@ import type { AppDeps } from './deps.ts'
 import { Connections } from './http/connections.ts'
 import type { Handlers } from './http/node-server.ts'
 import { jsonReply, problemReply, type Reply } from './http/reply.ts'
+import { requestIdHeaders, requestIds } from './http/request-ids.ts'
 
-interface OperatorApp extends Pick<Handlers, 'fault' | 'requestId'> {
+interface OperatorApp extends Pick<Handlers, 'fault'> {
   readonly deps: AppDeps
 }
 
@@ -23,17 +24,17 @@ export function createOperatorServer(app: OperatorApp, local: boolean): Server {
   const options = { maxHeaderSize: limits.header_bytes, connectionsCheckingInterval: limits.timeout_check_ms }
   const connections = new Connections({ total: limits.operator_connections, network: limits.operator_connections }, NO_PROXIES)
   const server = createServer(options, (request, response) => {
-    const request_id = app.requestId(null)
+    const ids = requestIds(() => null)
     const send = ({ status, headers, body }: Reply) => {
-      response.writeHead(status, { ...headers, 'x-request-id': request_id, 'content-length': Buffer.byteLength(body) })
+      response.writeHead(status, { ...headers, ...requestIdHeaders(ids), 'content-length': Buffer.byteLength(body) })
       response.end(body)
     }
     connections.serve(
       request.socket,
       response,
       () =>
-        void replyTo(request, app.deps, request_id, local)
-          .catch((error: unknown) => app.fault(error, request_id))
+        void replyTo(request, app.deps, ids.request_id, local)
+          .catch((error: unknown) => app.fault(error, ids))
           .then(send),
     )
   })

@@ -13,6 +13,7 @@ import type { ResendSecrets } from '../service/payments/resends.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import type { PaymentRenderer } from './payment.ts'
 import { jsonReply, problemReply, rateLimitHeaders, type Origins, type Reply } from './http/reply.ts'
+import { clientRequestId } from './http/request-ids.ts'
 
 /** Request for a call, independent of its transport. */
 export interface CallExchange {
@@ -60,6 +61,7 @@ function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unw
     secrets: resendSecretsIn(exchange.header),
     prev_receipt_hash: exchange.header('x-prev-receipt-hash'),
     traceparent: exchange.header('traceparent'),
+    client_request_id: clientRequestId(exchange.header),
     receive: async (bounds, mayReadLarge) => {
       if (detail === null) return unknownDetail('')
       const body = await readBody({ ...exchange.body, pays: () => isSigned(payments) }, bounds.body_bytes, mayReadLarge)

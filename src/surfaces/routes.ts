@@ -13,6 +13,7 @@ import { ENDPOINT_GROUPS } from './endpoint-groups.ts'
 import { bodyOfRequest, unwrapInput } from './http/body.ts'
 import type { Handlers } from './http/node-server.ts'
 import { corsPreflight, problemReply, response, wantsPage, type Env, type Reply } from './http/reply.ts'
+import { requestIdHeaders, type RequestIds } from './http/request-ids.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './pages/layout.ts'
 import { missingPage, pageRoutes } from './pages/routes.ts'
@@ -49,7 +50,7 @@ function commonRoutes(
   http: Hono<Env>,
   deps: AppDeps,
   everywhere: Readonly<Record<string, string>>,
-  fault: (error: unknown, request_id: string) => Reply,
+  fault: (error: unknown, ids: RequestIds) => Reply,
 ): void {
   http.use(async (context, next) => {
     await next()
@@ -59,7 +60,7 @@ function commonRoutes(
     for (const [name, value] of Object.entries(everywhere)) {
       if (!headers.has(name) && !(isAsset && /^access-control-|^x-assay-/.test(name))) headers.set(name, value)
     }
-    if (!isAsset) headers.set('x-request-id', context.env.request_id)
+    if (!isAsset) for (const [name, value] of Object.entries(requestIdHeaders(context.env))) headers.set(name, value)
   })
   http.options('*', () => response(corsPreflight('GET, POST, OPTIONS')))
   const page = once(() => missingPage(deps))
@@ -80,7 +81,7 @@ function commonRoutes(
     if (method !== 'GET') return refuse(found, {})
     return wantsPage(context) ? context.body(page(), 404, MISSING_HEADERS) : refuse(found, VARY)
   })
-  http.onError((error, context) => response(fault(error, context.env.request_id)))
+  http.onError((error, context) => response(fault(error, context.env)))
 }
 
 const VARY = { vary: 'Accept' }

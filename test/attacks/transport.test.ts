@@ -206,10 +206,14 @@ test('no line of a request becomes a line of an answer', async () => {
     `/problems/${bad}`,
   ]
   for (const target of [...targets, `/mcp?family=${bad}`, `/status?since=${bad}`]) {
-    const answer = await sendRaw(open.url, get(target, `X-Request-Id: ${bad}\r\nX-Prev-Receipt-Hash: ${bad}\r\nA2A-Extensions: ${bad}\r\n`))
+    const answer = await sendRaw(
+      open.url,
+      get(target, `X-Request-Id: ${bad}\r\nX-Client-Request-Id: ${bad}\r\nX-Prev-Receipt-Hash: ${bad}\r\nA2A-Extensions: ${bad}\r\n`),
+    )
     assert.equal(headerOf(answer, 'x-split'), undefined, target)
     assert.ok(!answer.headers.some(([, value]) => value.includes('Split')), target)
     assert.match(headerOf(answer, 'x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+    assert.equal(headerOf(answer, 'x-client-request-id'), undefined)
   }
 })
 

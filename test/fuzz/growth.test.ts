@@ -237,7 +237,7 @@ after(() => app.stop())
 
 /** A request through the whole application, without the network. */
 function ask(path: string, body: string | null, headers: Record<string, string>): () => Promise<string> {
-  const env = { peer: '127.0.0.1', request_id: 'x' }
+  const env = { peer: '127.0.0.1', request_id: 'x', client_request_id: null }
   return async () => {
     const method = body === null ? 'GET' : 'POST'
     const response = await app.running.app.fetch(new Request(`${app.url}${path}`, { method, body, headers }), env)

@@ -73,7 +73,7 @@ async function memory(): Promise<{ resident_bytes: number; heap_bytes: number }>
   const earlier = swept()
   service.process.kill('SIGUSR2')
   await until('the sweep', () => swept() > earlier)
-  const text = await (await fetch(`${service.url}/metrics`)).text()
+  const text = await (await fetch(`${service.operator_url}/metrics`)).text()
   const gauge = (name: string) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1])
   return { resident_bytes: gauge('process_resident_memory_bytes'), heap_bytes: gauge('nodejs_heap_size_used_bytes') }
 }

@@ -320,8 +320,9 @@ export interface LoopDelay {
 /** The resolution of the measurement, which is in each of its values. */
 const RESOLUTION_MS = 10
 
-/** Reads the delay of the event loop from /metrics, which begins a new measurement. Null when it is not answered. */
-export async function loopDelay(port: number): Promise<LoopDelay | null> {
+/** Reads the delay of the event loop from /metrics of the operator port, which begins a new measurement. Null when it is not answered. */
+export async function loopDelay(port: number | null): Promise<LoopDelay | null> {
+  if (port === null) return null
   const { status, text } = await answerOf(port, { method: 'GET', path: '/metrics' }, '127.0.0.1')
   if (status !== 200) return null
   const value = (name: string) => {

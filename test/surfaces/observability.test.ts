@@ -63,6 +63,8 @@ async function mixedRun(): Promise<void> {
   await call('iban-check', { iban: SECRETS.input }, { 'x-credit': SECRETS.credit, 'idempotency-key': SECRETS.key })
   await call('lei-check', { lei: SECRETS.lei, register: true })
   await call(SECRETS.tool, { iban: SECRETS.input })
+  await call('isbn-check', { isbn: '9780306406157' }, { 'x-client-request-id': 'order-77' })
+  await call('isbn-check', { isbn: '9780306406157' }, { 'x-request-id': 'not a plain "name"' })
   await call('token-contract-risk', { address: SECRETS.payer })
   await post('/v1/tools/iban-check/call', `{"${SECRETS.broken}`)
   const params = { name: 'iban-check', arguments: { iban: SECRETS.input } }
@@ -94,8 +96,15 @@ test('the log has one line for each call, and in none of them who called, with w
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
   const calls = lines.filter(({ msg }) => msg === 'call')
-  assert.equal(calls.length, 13)
-  for (const line of calls) assert.deepEqual(Object.keys(line), ['level', 'time', 'request_id', 'tool', 'outcome', 'duration_ms', 'msg'])
+  assert.equal(calls.length, 15)
+  const named = calls.filter((line) => 'client_request_id' in line)
+  for (const line of calls.filter((one) => !named.includes(one)))
+    assert.deepEqual(Object.keys(line), ['level', 'time', 'request_id', 'tool', 'outcome', 'duration_ms', 'msg'])
+  assert.deepEqual(
+    named.map(({ client_request_id, tool }) => [client_request_id, tool]),
+    [['order-77', 'isbn-check']],
+  )
+  for (const { request_id } of calls) assert.match(String(request_id), /^[0-9a-f-]{36}$/)
   for (const [what, text] of Object.entries(SECRETS)) {
     assert.ok(!service.log().includes(text), `the log holds ${what}`)
     assert.ok(!metrics.includes(text), `the metrics hold ${what}`)

@@ -27,7 +27,7 @@ after(() => app.stop())
 const healthOf = async (url: string) => asMembers(await (await fetch(`${url}/health`)).json())
 const metricsOf = async (url: string) => (await fetch(`${url}/metrics`)).text()
 
-test('balances and budgets are shown on the operator port alone', async () => {
+test('balances, budgets, memory and event-loop delay are shown on the operator port alone', async () => {
   const known = Object.keys(await healthOf(app.url))
   await until('the gas wallets were looked at', async () => !JSON.stringify((await healthOf(operator_url))['gas_wallets']).includes('null'))
   const health = await healthOf(operator_url)
@@ -41,12 +41,19 @@ test('balances and budgets are shown on the operator port alone', async () => {
   const shown = await metricsOf(app.url)
   const names = (text: string) => Array.from(text.matchAll(/^# TYPE (\w+) /gm), ([, name = '']) => name)
   const more = names(whole).filter((name) => !names(shown).includes(name))
-  assert.deepEqual(more, [
-    'assay_webhook_deliveries',
+  const of_process = more.filter((name) => /^(?:process|nodejs)_/.test(name))
+  for (const name of ['process_resident_memory_bytes', 'nodejs_heap_size_used_bytes', 'nodejs_eventloop_lag_p99_seconds'])
+    assert.ok(of_process.includes(name), name)
+  assert.doesNotMatch(shown, /nodejs_|^process_|event_loop/m)
+  const own = more.filter((name) => !of_process.includes(name))
+  assert.deepEqual(own.toSorted(), [
+    'assay_event_loop_lag_ms',
     'assay_gas_balance_gwei',
-    'assay_gas_comfort_gwei',
     'assay_gas_budget_left_gwei',
+    'assay_gas_comfort_gwei',
     'assay_source_reads_left',
+    'assay_sponsored_left',
+    'assay_webhook_deliveries',
   ])
   assert.match(whole, /^assay_source_reads_left 77$/m)
   for (const path of ['/health', '/status', '/status/history.json', '/metrics'])

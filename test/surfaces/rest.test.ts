@@ -216,11 +216,17 @@ test('a browser may call: CORS preflight allows the payment headers, answers exp
     assert.ok(headers.get('access-control-expose-headers')?.includes(name), name)
 })
 
-test('a request id is taken over when it is plain, and made otherwise', async () => {
-  const mine = await restCall(app.url, 'iban-check', IBAN, { 'x-request-id': 'my-id_1' })
-  assert.equal(mine.headers.get('x-request-id'), 'my-id_1')
-  const odd = await restCall(app.url, 'iban-check', IBAN, { 'x-request-id': 'a b<script>' })
-  assert.match(odd.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+test('each request has an id that was made here; the name that its caller gave it is returned apart, if it is plain', async () => {
+  const idsOf = async (headers: Record<string, string>) => {
+    const { headers: answered } = await restCall(app.url, 'iban-check', IBAN, headers)
+    assert.match(answered.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+    return answered.get('x-client-request-id')
+  }
+  assert.equal(await idsOf({}), null)
+  assert.equal(await idsOf({ 'x-request-id': 'my-id_1' }), 'my-id_1')
+  assert.equal(await idsOf({ 'x-request-id': 'of-a-proxy', 'x-client-request-id': 'my-id_2' }), 'my-id_2')
+  assert.equal(await idsOf({ 'x-client-request-id': 'a'.repeat(64) }), 'a'.repeat(64))
+  for (const odd of ['a b<script>', 'a'.repeat(65), '', 'ä']) assert.equal(await idsOf({ 'x-client-request-id': odd }), null, odd)
 })
 
 test('health, status and metrics agree about what happened', async () => {

@@ -114,7 +114,7 @@ export function createTelemetry(): Telemetry {
     values: (name) => gauges.find((gauge) => gauge.name === name)?.read() ?? [],
     text: async (audience) =>
       [
-        await (await ofProcess()).metrics(),
+        audience === 'operator' ? await (await ofProcess()).metrics() : '',
         callsText(calls.values()),
         timesText('assay_call_duration_ms', 'Time from the read request to the answer, by who was to pay.', 'tier', latency),
         timesText('assay_call_phase_ms', 'Time of the phases of calls: receive, wait, read, admit, run, sign, settle.', 'phase', phases),

@@ -72,7 +72,9 @@ export function createInstrumentedCalls(deps: CallDeps, parts: InstrumentedCallP
     const tier = tierOf(outcome, pays)
     telemetry.call({ tool, outcome: word, tier, surface, duration_ms })
     traced?.ended({ tool, outcome: word, tier, surface }, outcomeClass(word) === 'failed')
-    log.info({ request_id, tool, outcome: word, duration_ms: Math.round(duration_ms * 100) / 100 }, 'call')
+    const { client_request_id = null } = visit.request
+    const ids = client_request_id === null ? { request_id } : { request_id, client_request_id }
+    log.info({ ...ids, tool, outcome: word, duration_ms: Math.round(duration_ms * 100) / 100 }, 'call')
     return outcome
   }
   const on = (surface: Surface): ServeCall => {

@@ -37,6 +37,8 @@ export interface CallRequest {
   prev_receipt_hash: string | null
   /** Header of W3C Trace Context as received. */
   traceparent?: string | null
+  /** The caller's own name of the request, for the log; null for none. */
+  client_request_id?: string | null
   marks?: PhaseMarks
 }
 

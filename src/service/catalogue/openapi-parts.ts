@@ -114,6 +114,11 @@ function answerSchema(): JsonSchema {
   }
 }
 
+export const REQUEST_ID_HEADERS: Json = {
+  'X-Request-Id': ref('headers', 'request-id'),
+  'X-Client-Request-Id': ref('headers', 'client-request-id'),
+}
+
 function problemResponse(status: number): Json {
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => PROBLEMS[code].status === status)
   const schema = ref('schemas', status === 402 ? 'payment-required' : 'problem')
@@ -123,7 +128,7 @@ function problemResponse(status: number): Json {
   const place = status === 202 ? { Location: ref('headers', 'answer-location') } : {}
   return {
     description: codes.map((code) => `${code}: ${PROBLEMS[code].description}`).join('\n\n'),
-    headers: { 'X-Request-Id': ref('headers', 'request-id'), ...retry, ...counted, ...place },
+    headers: { ...REQUEST_ID_HEADERS, ...retry, ...counted, ...place },
     content: { 'application/problem+json': { schema } },
   }
 }
@@ -172,10 +177,13 @@ const PARAMETERS = {
       },
     ),
   },
-  'request-id': {
-    name: 'X-Request-Id',
+  'client-request-id': {
+    name: 'X-Client-Request-Id',
     in: 'header',
-    ...text('A name of your own for this request; it comes back.', { pattern: '^[\\w-]+$', maxLength: 64 }),
+    ...text(
+      'Your own name of this request; it is returned in the same header and logged. `X-Request-Id` of a request is read where this is absent.',
+      { pattern: '^[\\w-]+$', maxLength: 64 },
+    ),
   },
 }
 
@@ -185,7 +193,8 @@ const HEADERS = {
     'How the payment ended: Base64 of a SettlementResponse of x402, version 2 and version 1. With paid answers, and with a 402 where a settlement was tried.',
   ),
   'answer-location': text('Where the answer can be fetched as soon as the payment is settled.'),
-  'request-id': text('Names this request in our log.'),
+  'request-id': text('Name of this request in the log of the service; each request has a new one.'),
+  'client-request-id': text('The name that the request had in X-Client-Request-Id or X-Request-Id.'),
   'rate-limit': text('Free calls left and seconds until they reset: "daily";r=2;t=3600. With free answers and 402, not with paid answers.'),
   'rate-limit-policy': text('Free calls a day: "daily";q=3;w=86400. Where RateLimit is.'),
   'retry-after': { description: 'Seconds after which the same request is worth another try.', schema: { type: 'integer', minimum: 0 } },

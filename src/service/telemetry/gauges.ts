@@ -69,7 +69,9 @@ export function watchFlow(
   telemetry.watch(gauge('assay_calls_waiting', 'Free calls and requests other than calls that wait for a slot.', () => one(waiting())))
   telemetry.watch(gauge('assay_request_bodies_bytes', 'Memory used by request bodies, in bytes.', () => one(bodies.held_bytes())))
   telemetry.watch(gauge('assay_call_clients', 'Clients with calls in flight.', () => one(clients())))
-  telemetry.watch(gauge('assay_event_loop_lag_ms', 'Event-loop delay in ms, the smallest of three readings.', () => one(lag_ms())))
+  const lag = gauge('assay_event_loop_lag_ms', 'Event-loop delay in ms, the smallest of three readings.', () => one(lag_ms()))
+  // It shows whether an attack has an effect, so the public port does not have it.
+  telemetry.watch({ ...lag, operator: true })
 }
 
 /** Queues, settlement, chain, log, leases and streams. What it returns reads what has to be asked for, and is called every ten seconds. */
@@ -87,8 +89,7 @@ export function watchRooms(telemetry: Parts, parts: RoomParts): Pick<History, 'r
   ])
     telemetry.watch(found)
   const sponsored = parts.sponsoring === null ? [] : sponsoredGauges(parts.sponsoring)
-  for (const found of [...gas(parts), sourceReads(parts, sources)]) telemetry.watch({ ...found, operator: true })
-  for (const found of sponsored) telemetry.watch(found)
+  for (const found of [...gas(parts), sourceReads(parts, sources), ...sponsored]) telemetry.watch({ ...found, operator: true })
   let round = 0
   return {
     record: async () => {

@@ -15,6 +15,7 @@ import type { PaymentCredential } from '../../service/payments/payment-header.ts
 import type { ResendSecrets } from '../../service/payments/resends.ts'
 import { problem, PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
 import type { MessageExchange } from '../json-rpc.ts'
+import { clientRequestId } from '../http/request-ids.ts'
 import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
 import { A2A_ENVELOPE, readRequest, X402_EXTENSION, type MessageRequest, type StoredCall } from './message.ts'
 import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
@@ -186,7 +187,9 @@ async function runOrder(
   let outcome: Outcome
   try {
     const traceparent = exchange.header('traceparent')
-    outcome = await parts.serve({ tool, address, payments, credit, secrets, prev_receipt_hash, traceparent, read }, request_id)
+    const client_request_id = clientRequestId(exchange.header)
+    const asked = { tool, address, payments, credit, secrets, prev_receipt_hash, traceparent, client_request_id, read }
+    outcome = await parts.serve(asked, request_id)
   } catch (error) {
     parts.onFault(error, tool)
     outcome = { kind: 'refused', tool: null, problem: problem('INTERNAL_ERROR', 'Internal error; it was logged.') }

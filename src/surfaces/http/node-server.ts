@@ -8,6 +8,7 @@ import type { CallExchange } from '../rest.ts'
 import type { BodySource } from './body.ts'
 import type { Connections } from './connections.ts'
 import type { Env, Reply } from './reply.ts'
+import { requestIdHeaders, requestIds, type RequestIds } from './request-ids.ts'
 
 /** Dependencies of the listener. */
 export interface Handlers {
@@ -19,12 +20,11 @@ export interface Handlers {
   openBody(address: string, body: Omit<Parameters<Bodies['open']>[0], 'client' | 'network'>): ReturnType<Bodies['open']>
   /** Address of the client behind a peer. */
   callerAddress(peer: string, forwarded: string | null): string
-  requestId(given: string | null): string
   /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>
   readonly connections: Connections
   /** Reports a fault and returns the response to it. */
-  fault(error: unknown, request_id: string): Reply
+  fault(error: unknown, ids: RequestIds): Reply
 }
 
 const SERVER_OPTIONS = {
@@ -42,8 +42,8 @@ export function createHttpServer(handlers: Handlers): Server {
   const others = getRequestListener(
     (request, env) => {
       const { incoming } = env as { incoming: IncomingMessage }
-      const request_id = handlers.requestId(one(incoming.headers['x-request-id']))
-      return handlers.fetch(request, { peer: incoming.socket.remoteAddress ?? '', request_id, body_account: accounts.get(incoming) })
+      const ids = requestIds((name) => one(incoming.headers[name]))
+      return handlers.fetch(request, { peer: incoming.socket.remoteAddress ?? '', ...ids, body_account: accounts.get(incoming) })
     },
     // HTTP/1.0 has no Host header.
     { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: (error) => refuseRequest(handlers, error) },
@@ -145,15 +145,15 @@ async function serveCall(
   account: BodyAccount | undefined,
 ): Promise<void> {
   const header = (name: string) => one(request.headers[name])
-  const request_id = handlers.requestId(header('x-request-id'))
+  const ids = requestIds(header)
   const address = callerOf(handlers, request)
-  const exchange = { tool, request_id, address, header, body: bodyOf(request, account) }
-  const reply = await handlers.call(exchange).catch((error: unknown) => (request.destroyed ? null : handlers.fault(error, request_id)))
+  const exchange = { tool, request_id: ids.request_id, address, header, body: bodyOf(request, account) }
+  const reply = await handlers.call(exchange).catch((error: unknown) => (request.destroyed ? null : handlers.fault(error, ids)))
   if (reply === null || response.destroyed) return
   const { status, headers, body } = reply
   const content_length = Buffer.byteLength(body)
   if (!request.complete) linger(request)
-  response.writeHead(status, { ...handlers.headers, ...headers, 'x-request-id': request_id, 'content-length': content_length })
+  response.writeHead(status, { ...handlers.headers, ...headers, ...requestIdHeaders(ids), 'content-length': content_length })
   // Text with one byte per character is written without UTF-8 encoding.
   response.end(body, content_length === body.length ? 'latin1' : 'utf8')
 }
@@ -205,7 +205,10 @@ function collect(request: IncomingMessage): Promise<Buffer> {
 function refuseRequest(handlers: Handlers, error: unknown): Response {
   const { status, type, body } = socketProblem('REQUEST_MALFORMED')
   if (error instanceof RequestError) return new Response(body, { status, headers: { ...handlers.headers, 'content-type': type } })
-  const reply = handlers.fault(error, crypto.randomUUID())
+  const reply = handlers.fault(
+    error,
+    requestIds(() => null),
+  )
   return new Response(reply.body, { status: reply.status, headers: { ...handlers.headers, ...reply.headers } })
 }
 

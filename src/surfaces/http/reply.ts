@@ -22,6 +22,7 @@ export interface Origins {
 
 const EXPOSED = [
   'X-Request-Id',
+  'X-Client-Request-Id',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
@@ -65,7 +66,7 @@ export function corsPreflight(methods: string): Reply {
   const headers = {
     'access-control-allow-methods': methods,
     'access-control-allow-headers':
-      'Content-Type, Accept, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, X-CREDIT, X-PREV-RECEIPT-HASH, X-Request-Id, ' +
+      'Content-Type, Accept, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, X-CREDIT, X-PREV-RECEIPT-HASH, X-Request-Id, X-Client-Request-Id, ' +
       'X-ANSWER-TOKEN, SIGN-IN-WITH-X, X-Detail, ' +
       'Idempotency-Key, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID, ' +
       'A2A-Version, A2A-Extensions, X-A2A-Extensions',
@@ -102,6 +103,8 @@ export interface Env {
     /** Address of the peer. */
     peer: string
     request_id: string
+    /** The caller's own name of the request; null for none. */
+    client_request_id: string | null
     /** Memory reserved for its body; absent without a body or a connection. */
     body_account?: BodyAccount | undefined
   }

@@ -12,6 +12,7 @@ import type { Challenge } from '../../service/payments/terms.ts'
 import type { PaymentRenderer } from '../payment.ts'
 import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
 import { argumentsOf, readNestedInput, readToolArguments, TOOLS_CALL, type MessageExchange } from '../json-rpc.ts'
+import { clientRequestId } from '../http/request-ids.ts'
 import { CALL_TOOL, isFindTool, listPage, type ToolView } from './tool-list.ts'
 import { isMessageFault, rpcErrorOf, type RpcError } from './rpc-error.ts'
 import { ProtocolError, Server, type CallToolResult, type Implementation } from '@modelcontextprotocol/server'
@@ -84,6 +85,7 @@ function callRequest({ name, _meta: meta = {} }: CallParams, { message, address,
     credit: creditIn(header, meta),
     secrets: resendSecretsIn(header, meta),
     traceparent: header('traceparent'),
+    client_request_id: clientRequestId(header),
     // A value that is not text becomes an empty text, which is refused as a receipt hash instead of being ignored.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
     read: (bounds) => readToolArguments(message, bounds),
