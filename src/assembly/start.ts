@@ -23,7 +23,7 @@ import type { UnderwriterProofs } from '../ports/insurance.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.ts'
 import { createStoredAnswers, type StoredAnswers } from '../service/calls/answer-detail.ts'
-import { networkHasher, providerHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
+import { networkHasher, providerHasher, trustedProxies, type TrustedProxies, wideProxyFault } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
 import { purgeJobs, runJobs, type Job, type RunningJobs } from '../service/jobs/jobs.ts'
 import { limits } from '../service/limits.ts'
@@ -83,6 +83,9 @@ export interface StartOptions {
  */
 export function readAhead(settings: Settings): { proxies: TrustedProxies } {
   const { proxies } = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES))
+  const wide =
+    settings.ASSAY_MODE === 'live' && settings.ASSAY_WIDE_PROXIES === 'refuse' ? wideProxyFault(settings.ASSAY_TRUSTED_PROXIES) : null
+  if (wide !== null) throw new StartError(wide)
   bankAccount(settings)
   neighboursOf(settings)
   registerReaders(settings)

@@ -14,7 +14,7 @@ export interface TrustedProxies {
   trusts(address: string): boolean
 }
 
-/** Reads `10.0.0.0/8`, `2001:db8::/32` or single addresses; the message names the first that is none of them. */
+/** Reads `172.30.84.0/24`, `2001:db8::/64` or single addresses; the message names the first that is none of them. */
 export function trustedProxies(entries: readonly string[]): { ok: true; proxies: TrustedProxies } | { ok: false; message: string } {
   const known = new BlockList()
   for (const entry of entries) {
@@ -23,11 +23,34 @@ export function trustedProxies(entries: readonly string[]): { ok: true; proxies:
     const most = version === 4 ? 32 : 128
     const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : NaN
     if (version === 0 || !(length >= 0 && length <= most)) {
-      return { ok: false, message: 'ASSAY_TRUSTED_PROXIES must list addresses or networks such as 10.0.0.0/8, separated by commas.' }
+      return {
+        ok: false,
+        message: 'ASSAY_TRUSTED_PROXIES must list addresses or networks such as 10.0.0.7 or 172.30.84.0/24, separated by commas.',
+      }
     }
     known.addSubnet(address, length, version === 4 ? 'ipv4' : 'ipv6')
   }
   return { ok: true, proxies: { trusts: (address) => known.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') } }
+}
+
+/** Prefix lengths of the widest networks that a live service trusts without `ASSAY_WIDE_PROXIES=accept`: 4,096 addresses, one IPv6 subnet. */
+const WIDEST_PREFIX = { 4: 20, 6: 64 }
+
+/** Entries wider than a network of proxies needs: whoever has an address in them can name any client, with its free calls and limits. */
+export function wideProxies(entries: readonly string[]): string[] {
+  return entries.filter((entry) => {
+    const [address = '', bits] = entry.split('/')
+    return bits !== undefined && Number(bits) < (isIP(address) === 6 ? WIDEST_PREFIX[6] : WIDEST_PREFIX[4])
+  })
+}
+
+/** Refusal of the settings of a live service; null without a wide entry. */
+export function wideProxyFault(entries: readonly string[]): string | null {
+  const [range] = wideProxies(entries)
+  const risk = 'every machine in this network could name any client in X-Forwarded-For and use its free calls and limits'
+  return range === undefined
+    ? null
+    : `ASSAY_TRUSTED_PROXIES has ${range}, which is wider than an IPv4 /20 or IPv6 /64: ${risk}. Name the proxies themselves, or set ASSAY_WIDE_PROXIES=accept.`
 }
 
 /**

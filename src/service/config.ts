@@ -345,9 +345,14 @@ export const SETTINGS = {
     integer(0, limits.free_daily_max),
   ),
   ASSAY_TRUSTED_PROXIES: setting<string[]>(
-    'Proxies whose X-Forwarded-For header is used: IP addresses or networks, separated by commas, for example 10.0.0.0/8,192.0.2.7.',
+    'Proxies whose X-Forwarded-For header is used: IP addresses, or networks that only proxies are in, separated by commas, for example 10.0.0.7,172.30.84.0/24. Left out, the header is ignored, and all callers behind one proxy are one client.',
     [],
     list,
+  ),
+  ASSAY_WIDE_PROXIES: setting<'refuse' | 'accept'>(
+    'accept: a live service starts although ASSAY_TRUSTED_PROXIES has a network wider than an IPv4 /20 or IPv6 /64, whose every machine can then name any client.',
+    'refuse',
+    oneOf('refuse', 'accept'),
   ),
   ASSAY_NAME_SERVERS: setting<string[]>(
     'DNS servers that resolve host names given by callers (webhooks, proof files, vendor domains): IP addresses with or without a port, separated by commas, for example 10.0.0.53,[fd00::53]:5353; left out, those of the system.',

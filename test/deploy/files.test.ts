@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { isIP, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { wideProxies } from '../../src/service/clients.ts'
 import { SETTINGS } from '../../src/service/config.ts'
 import { limits } from '../../src/service/limits.ts'
 
@@ -86,5 +87,11 @@ test('no secret stands in a deployment file, and instances are reached through t
   assert.doesNotMatch(compose, /PASSWORD: |(?<!@sha256:)[0-9a-f]{64}/)
   assert.deepEqual(compose.match(/^ {4}ports:.*$/gm), ["    ports: ['127.0.0.1:8402:8402']"])
   assert.match(compose, /ASSAY_TRUSTED_PROXIES: 172\.30\.84\.0\/24/)
+  const [, proxies = ''] = /^ {2}ASSAY_TRUSTED_PROXIES: (\S+)$/m.exec(kubernetes) ?? []
+  assert.deepEqual([proxies === '', wideProxies(proxies.split(','))], [false, []])
+  assert.ok(
+    proxies.split(',').every((one) => isIP(one) !== 0),
+    'single addresses',
+  )
   assert.match(read('deploy/compose/Caddyfile'), /header_up X-Forwarded-For \{remote_host\}/)
 })

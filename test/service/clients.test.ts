@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callerAddress, clientHasher, clientNetwork, trustedProxies } from '../../src/service/clients.ts'
+import { callerAddress, clientHasher, clientNetwork, trustedProxies, wideProxies } from '../../src/service/clients.ts'
 
 function proxies(...entries: string[]) {
   const read = trustedProxies(entries)
@@ -138,6 +138,21 @@ test('a client has another name each day and under each secret, and the name hol
   assert.notEqual(today, clientHash(20_779, '203.0.113.9'))
   assert.notEqual(today, clientHasher(new Uint8Array(32).fill(2))(20_778, '203.0.113.9'))
   assert.equal(clientHash(1, '2001:db8::1'), clientHash(1, '2001:db8::ffff'))
+})
+
+test('networks wider than a proxy needs are found; single addresses and small networks are not', () => {
+  const wide = [
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '10.1.0.0/16',
+    '10.1.16.0/19',
+    '0.0.0.0/0',
+    '::/0',
+    'fd00::/8',
+    '2001:db8::/48',
+    '2001:db8::/63',
+  ]
+  assert.deepEqual(wideProxies([...wide, '10.0.0.7', '10.1.16.0/20', '172.30.84.0/24', '10.0.0.7/32', 'fd00::7', '2001:db8::/64']), wide)
 })
 
 test('proxies that are no networks are refused', () => {
