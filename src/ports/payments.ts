@@ -282,6 +282,9 @@ export interface PaymentStore {
   /** Gas booked for the account on that day. */
   gas_spent(account: string, day: number): Promise<bigint>
 
+  /** True where the payer has paid for calls, or an invoice that the merchant signed was paid before that second. */
+  paid_before(payer: string, merchant: string, before_s: number): Promise<boolean>
+
   sales(from_epoch: number): Promise<Sale[]>
   /** The newest mark of each class at or before the epoch. */
   price_marks(epoch: number): Promise<PriceMark[]>

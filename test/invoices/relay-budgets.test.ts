@@ -87,19 +87,26 @@ test('a store error at the last budget returns the units of those before it', as
 
 test('one payer, and one network that creates invoices, have a share of the relays of a day; larger payments of others go on', () => {
   const sponsoring = createSponsoring({ store: { used: () => Promise.resolve(0) }, clock: { now_ms: () => 0 } })
-  const asked = (value_minor: bigint) =>
+  const asked = (value_minor: bigint, is_known = false) =>
     sponsoring
-      .relayBudgets({ payer: '0xaa', value_minor, merchant: '0xbb', is_signed: false, creator: 'cc' }, 0)
+      .relayBudgets({ payer: '0xaa', value_minor, merchant: '0xbb', is_signed: false, creator: 'cc', is_known }, 0)
       .map(({ bucket, client, limit }) => [bucket, client, limit])
   assert.deepEqual(asked(1_000_000n), [
     ['invoice-relay-payer', '0xaa', 100],
     ['invoice-relay-creator', 'cc', 100],
     ['invoice-relay-merchant-unsigned', '0xbb', 100],
+    ['invoice-relay-new-unsigned', 'all', 500],
     ['invoice-relay-unsigned', 'all', 500],
   ])
   assert.deepEqual(asked(10_000_000n), [
     ['invoice-relay-payer', '0xaa', 100],
     ['invoice-relay-creator', 'cc', 200],
+    ['invoice-relay-merchant-unsigned', '0xbb', 100],
+    ['invoice-relay-new-unsigned', 'all', 500],
+    ['invoice-relay-unsigned', 'all', 1_000],
+  ])
+  assert.deepEqual(asked(1_000_000n, true).at(-1), ['invoice-relay-unsigned', 'all', 750])
+  assert.deepEqual(asked(10_000_000n, true).slice(-2), [
     ['invoice-relay-merchant-unsigned', '0xbb', 100],
     ['invoice-relay-unsigned', 'all', 1_000],
   ])

@@ -372,3 +372,11 @@ export const PURGE_PRICE_MARKS = statement(
       limit ${limit})
     returning epoch`,
 )
+
+export const READ_PAID_BEFORE = statement(
+  'payment_paid_before',
+  sql`select ${expression('found', count, '1')}
+    where exists (select 1 from payment where ${matched(pick(payment_key, 'payer'))} and purpose in ('call', 'deposit') and state = 'settled')
+      or exists (select 1 from invoice where merchant = ${parameter('merchant', key_type)} and issue_signature is not null
+        and exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id and p.block_time_s < ${parameter('before_s', count)}))`,
+)

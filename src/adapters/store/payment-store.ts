@@ -197,6 +197,10 @@ export class SqlPaymentStore extends DatabaseStore implements PaymentStore {
     return (await this.database.readAll(sql.READ_EACH_IN_FLIGHT, { payer, asset: asset ?? '', limit })).map(({ nonce }) => nonce)
   }
 
+  async paid_before(payer: string, merchant: string, before_s: number): Promise<boolean> {
+    return (await this.database.readFirst(sql.READ_PAID_BEFORE, { payer, merchant, before_s })) !== null
+  }
+
   answer(key: PaymentKey): Promise<StoredAnswer | null> {
     return this.database.readFirst(sql.READ_ANSWER, key)
   }

@@ -61,6 +61,7 @@ export const INVOICE_RULES = {
   relay_minimum_minor: 1_000_000n,
   relays_daily_client: 20,
   relays_daily_network: 60,
+  relays_daily_provider: 200,
   /** Maximum number per merchant and day; signed and unsigned invoices are counted separately. */
   relays_daily_merchant: 100,
   relays_daily: 1_000,
@@ -94,6 +95,13 @@ export const INVOICE_RULES = {
   sponsored_network_parts: 5,
   sponsored_payer_parts: 10,
   sponsored_large_minor: 10_000_000n,
+  /**
+   * Relays of payers and merchants that are known, by a paid call or by an invoice that was paid so many seconds ago: all others have one part of so
+   * many of the day together, and of the rest known ones have all but one part of so many for amounts below `sponsored_large_minor`.
+   */
+  known_merchant_s: 7 * 86_400,
+  relay_new_parts: 2,
+  relay_known_small_parts: 4,
   /** Days for which the network that created an invoice has the same keyed hash: its share does not grow with each day of preparation. */
   creator_days: 30,
   /** The gas wallet sweeps while at least one part of so many of the day's gas budget is left for payments. */

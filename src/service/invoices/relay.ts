@@ -6,7 +6,7 @@ import type { SignedAuthorization } from '../../pure/payments/eip3009.ts'
 import { notRelayedText } from '../../pure/invoices/record.ts'
 import { invoiceNonces } from '../../pure/invoices/terms.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
-import { quotaClient, widerNetwork } from '../clients.ts'
+import { providerNetwork, quotaClient, widerNetwork } from '../clients.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
 import type { X402Payment } from '../payments/payment-header.ts'
@@ -211,7 +211,7 @@ interface RelayRequest {
 }
 
 /**
- * Returns the daily budgets of gas for a client, its network, the payer, the network that created the invoice, a merchant and all. Unsigned
+ * Returns the daily budgets of gas for a client, its network and provider, the payer, the network that created the invoice, a merchant and all. Unsigned
  * invoices have separate budgets for the last two.
  */
 async function relayBudgets(
@@ -221,18 +221,29 @@ async function relayBudgets(
 ): Promise<AllowanceRequest[]> {
   const now_ms = clock.now_ms()
   const day = Math.floor(now_ms / 86_400_000)
-  const origin = await store.invoices.deposit_origin(invoice.invoice_id)
+  const known_before_s = Math.floor(now_ms / 1_000) - INVOICE_RULES.known_merchant_s
+  const [origin, is_known] = await Promise.all([
+    store.invoices.deposit_origin(invoice.invoice_id),
+    store.payments.paid_before(authorization.from, invoice.merchant, known_before_s),
+  ])
   const relayed = {
     payer: authorization.from,
     value_minor: authorization.value_minor,
     merchant: invoice.merchant,
     is_signed: invoice.issue_signature !== null,
     creator: origin?.creator ?? null,
+    is_known,
   }
   const hashed = (name: string) => derive.hmac('invoice relay', `${day}|${name}`).slice(0, 32)
   return [
     { day, bucket: 'invoice-relay-client', client: hashed(quotaClient(address)), limit: INVOICE_RULES.relays_daily_client },
     { day, bucket: 'invoice-relay-network', client: hashed(`network|${widerNetwork(address)}`), limit: INVOICE_RULES.relays_daily_network },
+    {
+      day,
+      bucket: 'invoice-relay-provider',
+      client: hashed(`provider|${providerNetwork(address)}`),
+      limit: INVOICE_RULES.relays_daily_provider,
+    },
     ...sponsoring.relayBudgets(relayed, now_ms),
   ]
 }
@@ -268,7 +279,10 @@ async function withBudget(
 /** Parties whose share of a day can be used up, by their budgets. */
 const SHARES: Readonly<Record<string, string>> = {
   'invoice-relay-client': 'this client',
-  'invoice-relay-network': 'the network of this client',
+  'invoice-relay-network': 'the network of this client (its /24, or IPv6 /48)',
+  'invoice-relay-provider': 'the network of the provider of this client (its /16, or IPv6 /32)',
+  'invoice-relay-new': 'payers and merchants that are new here; a payer that has paid for a call is not',
+  'invoice-relay-new-unsigned': 'payers and merchants of unsigned invoices that are new here; a payer that has paid for a call is not',
   'invoice-relay-payer': 'this payer',
   'invoice-relay-creator': 'the network that created the invoice',
   'invoice-relay-merchant': 'this merchant',

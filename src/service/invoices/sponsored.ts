@@ -30,6 +30,8 @@ interface Relayed {
   is_signed: boolean
   /** Keyed hash of the network that created the invoice; null for one of an earlier release. */
   creator: string | null
+  /** True for a payer that has paid for calls, and for a merchant that was paid days ago. */
+  is_known: boolean
 }
 
 /**
@@ -109,6 +111,11 @@ function forAmount(limit: number, amount_minor: bigint): number {
   return amount_minor >= INVOICE_RULES.sponsored_large_minor ? limit : partOf(limit, 2)
 }
 
+function forKnown(limit: number, amount_minor: bigint): number {
+  const { sponsored_large_minor, relay_known_small_parts } = INVOICE_RULES
+  return amount_minor >= sponsored_large_minor ? limit : Math.max(1, limit - partOf(limit, relay_known_small_parts))
+}
+
 function sweepBudgets(
   { merchant, waiting_minor }: WaitingDeposit,
   origin: Pick<DepositOrigin, 'creator' | 'funder'> | null,
@@ -127,8 +134,16 @@ function sweepBudgets(
   ]
 }
 
-function relayBudgets({ payer, value_minor, merchant, is_signed, creator }: Relayed, day: number, all: number): AllowanceRequest[] {
-  const { sponsored_network_parts, sponsored_payer_parts, relays_daily_merchant } = INVOICE_RULES
+/**
+ * Wallets are free, and one coin can be sent around in a circle of them, so that a number for each does not end its way. New ones therefore
+ * share a part of the day, and the rest is kept for known payers and merchants.
+ */
+function relayBudgets(
+  { payer, value_minor, merchant, is_signed, creator, is_known }: Relayed,
+  day: number,
+  all: number,
+): AllowanceRequest[] {
+  const { sponsored_network_parts, sponsored_payer_parts, relays_daily_merchant, relay_new_parts } = INVOICE_RULES
   const unsigned = is_signed ? '' : '-unsigned'
   const share = partOf(all, sponsored_payer_parts)
   const network = partOf(all, sponsored_network_parts)
@@ -136,7 +151,8 @@ function relayBudgets({ payer, value_minor, merchant, is_signed, creator }: Rela
     { day, bucket: 'invoice-relay-payer', client: payer, limit: share },
     ...(creator === null ? [] : [{ day, bucket: 'invoice-relay-creator', client: creator, limit: forAmount(network, value_minor) }]),
     { day, bucket: `invoice-relay-merchant${unsigned}`, client: merchant, limit: Math.min(relays_daily_merchant, share) },
-    { day, bucket: `invoice-relay${unsigned}`, client: 'all', limit: forAmount(all, value_minor) },
+    ...(is_known ? [] : [{ day, bucket: `invoice-relay-new${unsigned}`, client: 'all', limit: partOf(all, relay_new_parts) }]),
+    { day, bucket: `invoice-relay${unsigned}`, client: 'all', limit: is_known ? forKnown(all, value_minor) : forAmount(all, value_minor) },
   ]
 }
 
