@@ -36,7 +36,7 @@ export function trustedProxies(entries: readonly string[]): { ok: true; proxies:
 /** Prefix lengths of the widest networks that a live service trusts without `ASSAY_WIDE_PROXIES=accept`: 4,096 addresses, one IPv6 subnet. */
 const WIDEST_PREFIX = { 4: 20, 6: 64 }
 
-/** Entries wider than a network of proxies needs: whoever has an address in them can name any client, with its free calls and limits. */
+/** Entries wider than a network of proxies needs: each machine with an address in them can name any client, with its free calls and limits. */
 export function wideProxies(entries: readonly string[]): string[] {
   return entries.filter((entry) => {
     const [address = '', bits] = entry.split('/')

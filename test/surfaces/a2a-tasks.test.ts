@@ -13,6 +13,7 @@ import type { A2aParts } from '../../src/surfaces/a2a/task-call.ts'
 import type { MessageExchange } from '../../src/surfaces/json-rpc.ts'
 import { answerOf, dataOf, metadataOf } from '../support/a2a.ts'
 import { tasksInMemory } from '../support/task-memory.ts'
+import { boundedTasks } from '../../src/surfaces/a2a/task-bounds.ts'
 import { createAnswerRenderer } from '../../src/service/calls/answer-detail.ts'
 import { schemasOf } from '../../src/service/catalogue/wire-schemas.ts'
 import { openJsonBody } from '../../src/surfaces/http/body.ts'
@@ -92,7 +93,7 @@ function bench(...next: Bench['next']): Bench {
       stored_answers: { keep: () => Promise.resolve(null) },
       origins: { api_url: 'https://assay.example' },
     }),
-    tasks,
+    tasks: boundedTasks(tasks, () => made.clock.ms),
     catalogue,
     desk: {
       fetch: (token) => Promise.resolve(token === PENDING.token ? made.end.is : null),
@@ -101,7 +102,7 @@ function bench(...next: Bench['next']): Bench {
     },
     instances: { join: () => Promise.resolve('this process'), isRunning: () => Promise.resolve(made.worker.is_running) },
     clock: { now_ms: () => made.clock.ms },
-    client: (address) => `client of ${address}`,
+    origin: (address) => ({ client: `client of ${address}`, network: `network of ${address}`, provider: `provider of ${address}` }),
     onFault: (error) => made.faults.push(error),
   }
   return { ...made, parts }

@@ -1,5 +1,6 @@
 import { count } from './columns.ts'
 import { expression, sql, statement } from './statements.ts'
+import { STORAGE_SHARES } from './migration-0036.ts'
 import { FIRST_MIGRATIONS } from './migrations-0001-0009.ts'
 import { WATCH_ORDER } from './migration-0034.ts'
 import { StoreError } from './errors.ts'
@@ -470,6 +471,7 @@ export const MIGRATIONS: readonly Migration[] = [
     create index webhook_failing on webhook_subscription (failing_since_ms) where failing_since_ms is not null;
   `,
   },
+  STORAGE_SHARES,
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

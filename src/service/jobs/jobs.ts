@@ -123,8 +123,11 @@ export function purgeJobs(store: Pick<Store, Purged>, prices: Pick<PriceBook, 'e
     {
       name: 'purge-tasks',
       every_ms: HOUR_MS / 6,
-      // Tasks past their day, and the oldest where there are too many.
-      run: async (now_ms) => void (await store.tasks.purge(now_ms - limits.a2a_task_ms, limits.a2a_tasks)),
+      // Tasks past their day, unpaid ones sooner while storage is scarce, and the oldest where there are too many.
+      run: async (now_ms) => {
+        const unpaid_ms = unpaidTaskMs(await store.tasks.total_bytes())
+        await store.tasks.purge(now_ms - limits.a2a_task_ms, now_ms - unpaid_ms, limits.a2a_tasks)
+      },
     },
     {
       name: 'purge-payments',
@@ -147,4 +150,11 @@ export function purgeJobs(store: Pick<Store, Purged>, prices: Pick<PriceBook, 'e
       run: async (now_ms) => void (await store.call_counts.purge(Math.floor(now_ms / DAY_MS) - CALL_COUNT_DAYS)),
     },
   ]
+}
+
+/** Time in ms for which an unpaid task is kept: a day, and less when more than half of the bound is used. */
+export function unpaidTaskMs(total_bytes: number, all_bytes: number = limits.a2a_bytes): number {
+  const { a2a_task_ms, a2a_task_least_ms } = limits
+  const free_part = Math.min(1, Math.max(0, 2 * (1 - total_bytes / all_bytes)))
+  return Math.max(a2a_task_least_ms, Math.floor(a2a_task_ms * free_part))
 }

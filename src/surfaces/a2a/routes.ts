@@ -6,7 +6,7 @@ import type { Context, Hono } from 'hono'
 import { isObject } from '../../pure/is-object.ts'
 import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
 import { isSigned, type InstrumentedCalls, type ServeCall } from '../../service/calls/instrumented-call.ts'
-import { quotaClient } from '../../service/clients.ts'
+import { providerNetwork, quotaClient, widerNetwork } from '../../service/clients.ts'
 import { limits } from '../../service/limits.ts'
 import { caip2 } from '../../service/payments/terms.ts'
 import { problem, type Problem } from '../../service/problems.ts'
@@ -22,6 +22,7 @@ import { restPaymentRenderer } from '../payment.ts'
 import { paymentsIn } from '../rest.ts'
 import { largeMessageResponse, refuseLargeMessage } from '../large-message.ts'
 import { A2A_ENVELOPE, X402_EXTENSION } from './message.ts'
+import { boundedTasks } from './task-bounds.ts'
 import { createRequestHandler, sealedTasks } from './tasks.ts'
 import { hasCredential, type A2aParts } from './task-call.ts'
 import type { Tool } from '../../service/catalogue/define.ts'
@@ -144,12 +145,23 @@ function partsOf(deps: AppDeps, { serve, render }: Pick<A2aCalls, 'serve' | 'ren
       network: caip2(deps.chain_id),
       catalogue: deps.call.catalogue,
     },
-    tasks: sealedTasks(deps.tasks, deps.sealer),
+    tasks: sealedTasks(
+      boundedTasks(deps.tasks, () => sources.clock.now_ms()),
+      deps.sealer,
+    ),
     catalogue,
     desk: payments?.service ?? null,
     instances: deps.store.instances,
     clock: sources.clock,
-    client: (address) => sources.derive.hmac('a2a-client', `${Math.floor(sources.clock.now_ms() / DAY_MS)}|${quotaClient(address)}`),
+    origin: (address) => {
+      const day = Math.floor(sources.clock.now_ms() / DAY_MS)
+      const hashed = (name: string) => sources.derive.hmac('a2a-client', `${day}|${name}`)
+      return {
+        client: hashed(quotaClient(address)),
+        network: hashed(`network|${widerNetwork(address)}`),
+        provider: hashed(`provider|${providerNetwork(address)}`),
+      }
+    },
     onFault,
   }
 }

@@ -3,7 +3,7 @@ import { isObject } from '../../pure/is-object.ts'
 import { once } from '../../pure/once.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Instances } from '../../ports/store.ts'
-import type { TaskStore } from '../../ports/tasks.ts'
+import type { TaskRecord } from '../../ports/tasks.ts'
 import type { ServeCall } from '../../service/calls/instrumented-call.ts'
 import type { InputRead, Outcome, PaymentRequired } from '../../service/calls/outcome.ts'
 import type { Catalogue } from '../../service/catalogue/load.ts'
@@ -17,6 +17,7 @@ import { problem, PROBLEMS, problemBody, type Problem } from '../../service/prob
 import type { MessageExchange } from '../json-rpc.ts'
 import { clientRequestId } from '../http/request-ids.ts'
 import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
+import type { BoundedTasks } from './task-bounds.ts'
 import { A2A_ENVELOPE, readRequest, X402_EXTENSION, type MessageRequest, type StoredCall } from './message.ts'
 import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
 import type { Detail } from '../../service/catalogue/brief.ts'
@@ -49,15 +50,15 @@ export interface A2aParts {
   serve: ServeCall
   context: OutcomeContext
   render: RenderAnswer
-  tasks: TaskStore
+  tasks: BoundedTasks
   catalogue: Catalogue
   /** Null if this deployment takes no payments. */
   desk: Pick<PaymentService, 'fetch' | 'tokenOf' | 'releaseAbandoned'> | null
   /** Processes that can work on a task. */
   instances: Instances
   clock: Clock
-  /** Name under which the tasks of a client are counted. */
-  client(address: string): string
+  /** Names under which the tasks of a client and of its networks are counted. */
+  origin(address: string): Pick<TaskRecord, 'client' | 'network' | 'provider'>
   /** Reports a fault. */
   onFault(error: unknown, tool: string): void
 }
@@ -234,6 +235,7 @@ export interface TaskOutcome {
   answer: { tool: string; text: string } | null
   /** Opens the answer of a pending payment. */
   token: string | null
+  is_paid?: boolean
 }
 
 interface OutcomeContext {
@@ -262,7 +264,8 @@ export async function taskOutcome(
     case 'answered':
     case 'paid': {
       const metadata = outcome.kind === 'paid' ? paidMetadata(told.words.response(outcome.settlement)) : undefined
-      return completedOutcome(told, outcome.tool, await render(outcome, detail, address), metadata)
+      const completed = completedOutcome(told, outcome.tool, await render(outcome, detail, address), metadata)
+      return { ...completed, is_paid: outcome.kind === 'paid' }
     }
     case 'pending':
       return {

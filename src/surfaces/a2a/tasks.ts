@@ -14,12 +14,13 @@ import {
   UnsupportedOperationError,
   PushNotificationNotSupportedError,
 } from '@a2a-js/sdk/errors'
-import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
+import type { TaskRecord } from '../../ports/tasks.ts'
 import { limits } from '../../service/limits.ts'
 import type { PaymentResult } from '../../service/payments/payment-parts.ts'
 import { readPayment, type PaymentCredential } from '../../service/payments/payment-header.ts'
 import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
 import { firstTaskOf } from '../../pure/task-ids.ts'
+import type { BoundedTasks } from './task-bounds.ts'
 import type { MessageExchange } from '../json-rpc.ts'
 import type { StoredCall } from './message.ts'
 import { buildTask, messageStep, repeatedStep, taskOutcome, textOutcome, type A2aParts, type TaskOutcome } from './task-call.ts'
@@ -52,7 +53,8 @@ async function beginTask(parts: A2aParts, exchange: MessageExchange, sent: SentM
   const open = !FINAL.has(end.state)
   const now_ms = parts.clock.now_ms()
   const kept = toStoredTask(ids, end, open ? step.stored() : null, step.payments, now_ms)
-  const record = { task_id: ids.id, client: parts.client(exchange.address), revision: 1, ...recordFields(kept, now_ms) }
+  const paid = end.is_paid === true
+  const record = { task_id: ids.id, ...parts.origin(exchange.address), revision: 1, paid, ...recordFields(kept, now_ms) }
   // The answer is returned even if the task could not be stored.
   await storeNewTask(parts, record, sent.contextId).catch((error: unknown) => parts.onFault(error, 'a2a'))
   return kept.task
@@ -66,7 +68,7 @@ function newTaskIds({ contextId }: SentMessage): Pick<Task, 'id' | 'contextId'> 
 }
 
 async function storeNewTask(parts: A2aParts, record: TaskRecord, context_id: string): Promise<void> {
-  await parts.tasks.keep(record, limits.a2a_tasks_client)
+  await parts.tasks.keep(record)
   if (context_id !== '') await addToContext(parts, record, context_id)
 }
 
@@ -111,7 +113,8 @@ async function runExclusively(parts: A2aParts, record: TaskRecord, kept: StoredT
 async function storeOutcome(parts: A2aParts, record: TaskRecord, { task, ask, payments }: StoredTask, end: TaskOutcome): Promise<Task> {
   const now_ms = parts.clock.now_ms()
   const kept = toStoredTask(task, end, ask, payments, now_ms)
-  const next = { ...record, revision: record.revision + 1, ...recordFields(kept, now_ms) }
+  const paid = record.paid || end.is_paid === true
+  const next = { ...record, revision: record.revision + 1, paid, ...recordFields(kept, now_ms) }
   const wrote = await parts.tasks.change(next).catch((error: unknown) => {
     parts.onFault(error, 'a2a')
     return true
@@ -139,7 +142,7 @@ function isFinal({ status }: Task): boolean {
 async function findTask({ tasks, clock }: A2aParts, task_id: string): Promise<TaskRecord> {
   const record = UUID.test(task_id) ? await tasks.find(task_id) : null
   if (record === null || record.updated_ms < clock.now_ms() - limits.a2a_task_ms) {
-    throw new TaskNotFoundError('No task has this id. Tasks are stored for one day.')
+    throw new TaskNotFoundError('No task has this id. Tasks are stored for at most one day, unpaid ones for less while storage is scarce.')
   }
   return record
 }
@@ -238,14 +241,14 @@ function readStoredTask({ body }: TaskRecord): StoredTask {
 }
 
 /** Wraps a task store: encrypts each body and replaces each task id by a keyed hash. A task encrypted with another secret is not found. */
-export function sealedTasks(tasks: TaskStore, sealer: Sealer): TaskStore {
+export function sealedTasks(tasks: BoundedTasks, sealer: Sealer): BoundedTasks {
   const contextOf = (task_id: string) => `a2a-task:${task_id}`
   const seal = (record: TaskRecord): TaskRecord => {
     const context = contextOf(record.task_id)
     return { ...record, task_id: sealer.token(context), body: sealer.seal(record.body, context) }
   }
   return {
-    keep: (record, most) => tasks.keep(seal(record), most),
+    keep: (record) => tasks.keep(seal(record)),
     change: (record) => tasks.change(seal(record)),
     async find(task_id) {
       const context = contextOf(task_id)
@@ -253,7 +256,6 @@ export function sealedTasks(tasks: TaskStore, sealer: Sealer): TaskStore {
       const body = record === null ? null : sealer.open(record.body, context)
       return record === null || body === null ? null : { ...record, task_id, body }
     },
-    purge: (before_ms, most) => tasks.purge(before_ms, most),
   }
 }
 
@@ -343,9 +345,18 @@ async function addToContext({ tasks }: Pick<A2aParts, 'tasks'>, record: TaskReco
     const before = await tasks.find(task_id)
     const ids = [...readTaskIds(before), record.task_id].slice(-limits.a2a_tasks_context)
     // Counted separately from the client's tasks, so that contexts do not displace tasks.
-    const row = { client: `${record.client}:contexts`, working: false, body: JSON.stringify(ids), updated_ms: record.updated_ms }
+    const { network, provider } = record
+    const row = {
+      client: `${record.client}:contexts`,
+      network,
+      provider,
+      working: false,
+      paid: false,
+      body: JSON.stringify(ids),
+      updated_ms: record.updated_ms,
+    }
     if (before === null) {
-      const isNew = await tasks.keep({ ...row, task_id, revision: 1 }, limits.a2a_tasks_client).then(
+      const isNew = await tasks.keep({ ...row, task_id, revision: 1 }).then(
         () => true,
         () => false,
       )
@@ -398,7 +409,7 @@ interface ListedTask {
   task: Task
 }
 
-async function tasksOfContext(tasks: TaskStore, context_id: string, oldest_ms: number): Promise<ListedTask[]> {
+async function tasksOfContext(tasks: BoundedTasks, context_id: string, oldest_ms: number): Promise<ListedTask[]> {
   const ids = new Set([firstTaskOf(context_id), ...readTaskIds(await tasks.find(contextRowId(context_id)))])
   const records = await Promise.all([...ids].map((id) => tasks.find(id)))
   return records
