@@ -359,6 +359,7 @@ function storedAnswers({ signing, store, secret, clock, log }: Deployment): Stor
     sealer: createSealer(secret),
     crypto: signing.crypto,
     networkHash: networkHasher(secret),
+    providerHash: providerHasher(secret),
     onFault: (error) => callFaults(log)(error, 'stored answer'),
   })
 }

@@ -183,6 +183,16 @@ function dailyHasher(secret: Uint8Array, kind: string, networkOf: (address: stri
       .slice(0, 32)
 }
 
+/** Names under which networks of providers are counted on a day. */
+export function providerHasher(secret: Uint8Array): NetworkHash {
+  const key = createSecretKey(secret)
+  return (day, address) =>
+    createHmac('sha256', key)
+      .update(`provider|${day}|${providerNetwork(address)}`)
+      .digest('hex')
+      .slice(0, 32)
+}
+
 /** Names under which clients are counted on a day: 128 bits of an HMAC under the deployment's secret. */
 export function clientHasher(secret: Uint8Array): (day: number, address: string) => string {
   // A key object made once: node:crypto spends far longer on wrapping raw bytes than on the hash.

@@ -156,11 +156,13 @@ export const limits = {
   answer_kept_ms: 24 * 3_600_000,
   /**
    * Stored answers of callers who got the brief form: maximum length of one as it is stored, number and total length of those of one client
-   * network (/24, /48) and day, and total length of all, in bytes.
+   * network (/24, /48) and day, of those of one provider (/16, /32), and total length of all, in bytes. Answers of paid and unpaid calls are
+   * counted apart.
    */
   stored_answer_bytes: 262_144,
   stored_answers_client: 1_000,
   stored_answers_client_bytes: 1_048_576,
+  stored_answers_provider_bytes: 8 * 1_048_576,
   stored_answers_bytes: 256 * 1_048_576,
   /** Maximum age of a signed SIGN-IN-WITH-X challenge, in ms. */
   sign_in_ms: 5 * 60_000,

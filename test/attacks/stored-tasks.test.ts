@@ -6,7 +6,8 @@ import type { Store } from '../../src/ports/store.ts'
 import type { TaskRecord } from '../../src/ports/tasks.ts'
 import { limits } from '../../src/service/limits.ts'
 import { unpaidTaskMs } from '../../src/service/jobs/jobs.ts'
-import { boundedTasks, levelFor } from '../../src/surfaces/a2a/task-bounds.ts'
+import { levelFor } from '../../src/service/admission/storage-room.ts'
+import { boundedTasks } from '../../src/surfaces/a2a/task-bounds.ts'
 import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 let driver: StoreDriver

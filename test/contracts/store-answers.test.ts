@@ -7,10 +7,19 @@ import type { StoredAnswer } from '../../src/ports/stored-answers.ts'
 import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const START_MS = 1_795_262_400_000
-const BOUNDS = { client_answers: 3, client_bytes: 100 }
+const BOUNDS = { client_answers: 3, client_bytes: 100, provider_bytes: 1_000 }
 
 function answer(token_hash: string, change: Partial<StoredAnswer> = {}): StoredAnswer {
-  return { token_hash, client: 'ab'.repeat(16), bytes: 10, created_ms: START_MS, sealed: 'c2VhbGVk', ...change }
+  return {
+    token_hash,
+    client: 'ab'.repeat(16),
+    provider: 'cd'.repeat(16),
+    paid: false,
+    bytes: 10,
+    created_ms: START_MS,
+    sealed: 'c2VhbGVk',
+    ...change,
+  }
 }
 
 for (const open of STORE_DRIVERS) {
@@ -57,6 +66,25 @@ for (const open of STORE_DRIVERS) {
       assert.deepEqual([await keep('f', 'bb', 1), await store.stored_answers.find('f')], [false, null])
       for (const number of [1, 2, 3, 4]) assert.equal(await keep(`n${number}`, 'cc', 0), number <= 3)
       assert.notEqual(await store.stored_answers.find('d'), null)
+    })
+
+    test('a provider has a length of answers; those of paid calls are counted apart and stay when others are trimmed', async () => {
+      const { stored_answers } = store
+      const bounds = { ...BOUNDS, provider_bytes: 90 }
+      const keep = (token_hash: string, client: string, paid = false) =>
+        stored_answers.keep(
+          answer(token_hash, { client, provider: 'wide', paid, bytes: 40, created_ms: START_MS + token_hash.length }),
+          bounds,
+        )
+      const results = [await keep('w', 'a1'), await keep('ww', 'a2'), await keep('www', 'a3'), await keep('paid', 'a1', true)]
+      assert.deepEqual(results, [true, true, false, true])
+      assert.deepEqual(
+        (await stored_answers.unpaid_bytes(9)).find(({ provider }) => provider === 'wide'),
+        { provider: 'wide', bytes: 80 },
+      )
+      await stored_answers.trim_provider('wide', 79)
+      const found = await Promise.all(['w', 'ww', 'paid'].map(async (token) => (await stored_answers.find(token)) !== null))
+      assert.deepEqual(found, [false, true, true])
     })
 
     test('of many that come together, only those within the bounds are stored', async () => {

@@ -8,6 +8,7 @@ import type { Sealer } from '../../ports/signer.ts'
 import type { StoredAnswerStore } from '../../ports/stored-answers.ts'
 import { answerText } from './answer.ts'
 import { limits } from '../limits.ts'
+import { createStorageRoom } from '../admission/storage-room.ts'
 import { paymentContext } from '../payments/resends.ts'
 import { receiptDigest } from '../../pure/receipts/receipt.ts'
 import { toHex } from '../../pure/receipts/crypto.ts'
@@ -51,16 +52,25 @@ async function storedToken(
   { whole, address }: { whole: string; address: string },
 ): Promise<string | null> {
   if (outcome.kind === 'paid' && outcome.settlement.method !== 'credit') return sealer.token(paymentContext(receipt))
-  return allowance === null ? null : stored_answers.keep(toHex(receiptDigest(receipt)), whole, address)
+  return allowance === null
+    ? null
+    : stored_answers.keep(toHex(receiptDigest(receipt)), whole, { address, is_paid: outcome.kind === 'paid' })
+}
+
+/** Client of an answer, and whether its call was paid: such answers do not give way to others. */
+interface AnswerOrigin {
+  address: string
+  is_paid: boolean
 }
 
 /** Whole answers of callers who asked for the brief form, for a day. */
 export interface StoredAnswers {
   /**
    * Stores an answer under a token that follows from the digest of its receipt and the secret of this deployment, so that no client can
-   * guess it. Null where it was not stored: it is too long, the budget of the client network or of all clients is used, or the store is down.
+   * guess it. Null where it was not stored: it is too long, the budget of the client network, of its provider or of all clients is used, or the store is
+   * down.
    */
-  keep(digest: string, text: string, address: string): Promise<string | null>
+  keep(digest: string, text: string, origin: AnswerOrigin): Promise<string | null>
   /** Text of the answer that the token opens; null for an unknown token and after a day. */
   fetch(token: string): Promise<string | null>
 }
@@ -71,40 +81,32 @@ export interface StoredAnswersParts {
   sealer: Sealer
   crypto: Pick<ReceiptCrypto, 'keccak256Hex'>
   networkHash: NetworkHash
+  providerHash: NetworkHash
   /** Reports an unexpected error that does not prevent an answer. */
   onFault(error: unknown): void
 }
 
 const DAY_MS = 24 * 3_600_000
 
-/** Time for which the measured total is used. Until then this process adds to it what it stores itself. */
-const TOTAL_MS = 60_000
-
 export function createStoredAnswers(parts: StoredAnswersParts): StoredAnswers {
-  const { store, clock, sealer, crypto, networkHash } = parts
-  const total = { bytes: 0, read_ms: -TOTAL_MS }
-  const isFull = async (bytes: number, now_ms: number): Promise<boolean> => {
-    if (now_ms - total.read_ms >= TOTAL_MS || now_ms < total.read_ms) {
-      total.read_ms = now_ms
-      total.bytes = await store.total_bytes()
-    }
-    return total.bytes + bytes > limits.stored_answers_bytes
-  }
-  const keep = async (digest: string, text: string, address: string): Promise<string | null> => {
+  const { store, clock, sealer, crypto, networkHash, providerHash } = parts
+  const room = createStorageRoom(store, () => clock.now_ms(), limits.stored_answers_bytes)
+  const keep = async (digest: string, text: string, { address, is_paid }: AnswerOrigin): Promise<string | null> => {
     if (text.length > limits.stored_answer_bytes) return null
     const token = sealer.token(`stored answer|${digest}`)
     const sealed = sealer.seal(text, contextOf(token))
     const now_ms = clock.now_ms()
-    if (sealed.length > limits.stored_answer_bytes || (await isFull(sealed.length, now_ms))) return null
-    const client = networkHash(Math.floor(now_ms / DAY_MS), address)
-    const row = { token_hash: crypto.keccak256Hex(token), client, bytes: sealed.length, created_ms: now_ms, sealed }
+    if (sealed.length > limits.stored_answer_bytes || !(await room.hasRoom(sealed.length))) return null
+    const day = Math.floor(now_ms / DAY_MS)
+    const origin = { client: networkHash(day, address), provider: providerHash(day, address), paid: is_paid }
+    const row = { token_hash: crypto.keccak256Hex(token), ...origin, bytes: sealed.length, created_ms: now_ms, sealed }
     if (!(await store.keep(row, BOUNDS))) return null
-    total.bytes += sealed.length
+    room.added(sealed.length)
     return token
   }
   return {
-    keep: (digest, text, address) =>
-      keep(digest, text, address).catch((error: unknown) => {
+    keep: (digest, text, origin) =>
+      keep(digest, text, origin).catch((error: unknown) => {
         parts.onFault(error)
         return null
       }),
@@ -116,7 +118,11 @@ export function createStoredAnswers(parts: StoredAnswersParts): StoredAnswers {
   }
 }
 
-const BOUNDS = { client_answers: limits.stored_answers_client, client_bytes: limits.stored_answers_client_bytes }
+const BOUNDS = {
+  client_answers: limits.stored_answers_client,
+  client_bytes: limits.stored_answers_client_bytes,
+  provider_bytes: limits.stored_answers_provider_bytes,
+}
 
 function contextOf(token: string): string {
   return `stored-answer:${token}`
