@@ -6,6 +6,8 @@ import { CliError, type Exit, EXIT_CODES } from './errors.ts'
 import { remark } from './terminal.ts'
 import type { Signer } from '../ports/signer.ts'
 import { StartError } from '../assembly/identity.ts'
+import { keepLastAddresses } from '../adapters/public-https/operator-names.ts'
+import { systemClock } from '../adapters/clock/system.ts'
 import { type Running, start } from '../assembly/start.ts'
 import type { Invocation } from './commands.ts'
 import { markMode, readEnvironment } from './deployment.ts'
@@ -90,6 +92,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const settings = readEnvironment()
   const workers = workersOf(invocation.text('workers'), settings)
   if (workers > 1 && cluster.isPrimary) return superviseWorkers(workers)
+  keepLastAddresses(systemClock)
   const running = await start(settings, { signing_thread: hasSpareCore() }).catch((error: unknown) => {
     throw error instanceof StartError ? new CliError('config', error.message) : error
   })

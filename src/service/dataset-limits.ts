@@ -91,4 +91,8 @@ export const nameLimits = {
   /** Time in ms for which a domain whose name servers did not answer is not asked again, and the number of domains remembered. */
   silent_ms: 60_000,
   silent_kept: 4_096,
+  /** Hosts of the operator: time in ms for which the last address is used when its name servers fail, number kept, and wait in ms for an answer. */
+  address_kept_ms: 24 * 3_600_000,
+  addresses_kept: 256,
+  slow_ms: 2_000,
 } as const

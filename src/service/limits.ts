@@ -238,17 +238,6 @@ export const limits = {
   a2a_tasks_context: 64,
   a2a_tasks: 100_000,
   a2a_task_ms: 24 * 3_600_000,
-  /**
-   * Shortest lifetime of an unpaid task in ms, when stored tasks near their bound; bytes of all tasks, and of those of one client, one network (/24, /48) and
-   * one provider (/16, /32), where paid and unpaid tasks are counted apart; and numbers of tasks of a network and of a provider.
-   */
-  a2a_task_least_ms: 10 * 60_000,
-  a2a_bytes: 512 * 1_048_576,
-  a2a_client_bytes: 16 * 1_048_576,
-  a2a_network_bytes: 32 * 1_048_576,
-  a2a_provider_bytes: 64 * 1_048_576,
-  a2a_tasks_network: 1_024,
-  a2a_tasks_provider: 4_096,
 } as const
 
 /**
@@ -335,6 +324,7 @@ export const chainLimits = {
 export { BUNDLE_RULES } from '../pure/audit/bundle.ts'
 export { datasetLimits, nameLimits, proofLimits, rdapLimits, REGISTER_IDS, registerLimits } from './dataset-limits.ts'
 export { FAUCET_RULES, SANDBOX_RPC_RULES } from './sandbox/sandbox-limits.ts'
+export { TASK_LIMITS } from './task-limits.ts'
 export { WEBHOOK_RULES } from './webhooks/webhook-limits.ts'
 
 /** Limits of credits. */

@@ -14,6 +14,7 @@ const { tools } = await loadCatalogue()
 const OUTGOING: Record<string, string> = {
   'adapters/public-https/guarded-request.ts':
     'a bootstrap table, a publisher of datasets, ASSAY_DATA_MIRROR, three registers, ASSAY_REGISTER_URLS, the domain of terms that an underwriter signed, or the address of a webhook; each hop is judged by the address that is connected to',
+  'adapters/public-https/operator-names.ts': 'hosts that the operator or a publisher names',
   'adapters/public-https/outside-names.ts':
     'ASSAY_NAME_SERVERS, or the DNS servers of the system; clients choose the name that is asked about',
   'adapters/chain/pool.ts': 'ASSAY_RPC_URLS',
@@ -80,6 +81,7 @@ const KEPT: Record<string, Record<string, string>> = {
   },
   'adapters/prices/choose.ts': { kept: 'the table of symbols', asking: 'the table of symbols' },
   'adapters/public-https/rdap.ts': { breakers: 'rdapLimits.breakers', dates: 'rdapLimits.remembered' },
+  'adapters/public-https/operator-names.ts': { running: 'names of the operator', waiting: 'connections that are being opened' },
   'adapters/public-https/outside-names.ts': { running: 'nameLimits.in_flight', silent: 'nameLimits.silent_kept' },
   'adapters/public-https/choose.ts': { files: 'proofLimits.remembered' },
   'adapters/store/invoice-store.ts': { touched: 'here' },

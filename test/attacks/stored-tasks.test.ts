@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { TaskRecord } from '../../src/ports/tasks.ts'
-import { limits } from '../../src/service/limits.ts'
+import { limits, TASK_LIMITS } from '../../src/service/limits.ts'
 import { unpaidTaskMs } from '../../src/service/jobs/jobs.ts'
 import { levelFor } from '../../src/service/admission/storage-room.ts'
 import { boundedTasks } from '../../src/surfaces/a2a/task-bounds.ts'
@@ -28,11 +28,11 @@ const BODY = 'x'.repeat(1_000)
 /** A thousandth of the bounds of the service. */
 const small = (bytes: number) => ({ tasks: 1_000, bytes: Math.floor(bytes / 1_000) })
 const BOUNDS = {
-  client: small(limits.a2a_client_bytes),
-  network: small(limits.a2a_network_bytes),
-  provider: small(limits.a2a_provider_bytes),
+  client: small(TASK_LIMITS.client_bytes),
+  network: small(TASK_LIMITS.network_bytes),
+  provider: small(TASK_LIMITS.provider_bytes),
 }
-const ALL_BYTES = Math.floor(limits.a2a_bytes / 1_000)
+const ALL_BYTES = Math.floor(TASK_LIMITS.bytes / 1_000)
 
 test('1,563 clients of a hundred providers fill no more than the bound; a payer keeps its tasks, and a client from elsewhere is served', async () => {
   let now_ms = START_MS
@@ -81,9 +81,9 @@ test('while paid tasks alone reach the bound, unpaid ones are not stored and pai
 })
 
 test('unpaid tasks expire sooner the fuller the storage is, and never within ten minutes', () => {
-  const at = (part: number) => unpaidTaskMs(part * limits.a2a_bytes)
+  const at = (part: number) => unpaidTaskMs(part * TASK_LIMITS.bytes)
   assert.deepEqual([at(0), at(0.5), at(0.75)], [limits.a2a_task_ms, limits.a2a_task_ms, limits.a2a_task_ms / 2])
-  assert.deepEqual([at(1), at(2)], [limits.a2a_task_least_ms, limits.a2a_task_least_ms])
+  assert.deepEqual([at(1), at(2)], [TASK_LIMITS.least_ms, TASK_LIMITS.least_ms])
 })
 
 test('the level to which providers are trimmed takes from the widest alone', () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { limits } from '../limits.ts'
+import { limits, TASK_LIMITS } from '../limits.ts'
 import { HISTORY_EPOCHS, type PriceBook } from '../payments/price-book.ts'
 
 /** Periodic work outside the calls. Of all instances on a store, the holder of the lease does it. */
@@ -153,8 +153,7 @@ export function purgeJobs(store: Pick<Store, Purged>, prices: Pick<PriceBook, 'e
 }
 
 /** Time in ms for which an unpaid task is kept: a day, and less when more than half of the bound is used. */
-export function unpaidTaskMs(total_bytes: number, all_bytes: number = limits.a2a_bytes): number {
-  const { a2a_task_ms, a2a_task_least_ms } = limits
+export function unpaidTaskMs(total_bytes: number, all_bytes: number = TASK_LIMITS.bytes): number {
   const free_part = Math.min(1, Math.max(0, 2 * (1 - total_bytes / all_bytes)))
-  return Math.max(a2a_task_least_ms, Math.floor(a2a_task_ms * free_part))
+  return Math.max(TASK_LIMITS.least_ms, Math.floor(limits.a2a_task_ms * free_part))
 }

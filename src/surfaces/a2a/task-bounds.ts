@@ -1,11 +1,11 @@
 import type { TaskBounds, TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import { createStorageRoom } from '../../service/admission/storage-room.ts'
-import { limits } from '../../service/limits.ts'
+import { limits, TASK_LIMITS } from '../../service/limits.ts'
 
 const BOUNDS: TaskBounds = {
-  client: { tasks: limits.a2a_tasks_client, bytes: limits.a2a_client_bytes },
-  network: { tasks: limits.a2a_tasks_network, bytes: limits.a2a_network_bytes },
-  provider: { tasks: limits.a2a_tasks_provider, bytes: limits.a2a_provider_bytes },
+  client: { tasks: limits.a2a_tasks_client, bytes: TASK_LIMITS.client_bytes },
+  network: { tasks: TASK_LIMITS.network_tasks, bytes: TASK_LIMITS.network_bytes },
+  provider: { tasks: TASK_LIMITS.provider_tasks, bytes: TASK_LIMITS.provider_bytes },
 }
 
 /** Tasks within the bounds of their client, network and provider, and of all. */
@@ -17,7 +17,7 @@ export interface BoundedTasks extends Pick<TaskStore, 'find' | 'change'> {
 export function boundedTasks(
   store: TaskStore,
   now_ms: () => number,
-  { bounds = BOUNDS, all_bytes = limits.a2a_bytes }: { bounds?: TaskBounds; all_bytes?: number } = {},
+  { bounds = BOUNDS, all_bytes = TASK_LIMITS.bytes }: { bounds?: TaskBounds; all_bytes?: number } = {},
 ): BoundedTasks {
   const room = createStorageRoom(store, now_ms, all_bytes)
   return {
