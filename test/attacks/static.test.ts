@@ -81,7 +81,11 @@ const KEPT: Record<string, Record<string, string>> = {
   },
   'adapters/prices/choose.ts': { kept: 'the table of symbols', asking: 'the table of symbols' },
   'adapters/public-https/rdap.ts': { breakers: 'rdapLimits.breakers', dates: 'rdapLimits.remembered' },
-  'adapters/public-https/operator-names.ts': { running: 'names of the operator', waiting: 'connections that are being opened' },
+  'adapters/public-https/operator-names.ts': {
+    known: 'nameLimits.addresses_kept',
+    running: 'names of the operator',
+    waiting: 'connections that are being opened',
+  },
   'adapters/public-https/outside-names.ts': { running: 'nameLimits.in_flight', silent: 'nameLimits.silent_kept' },
   'adapters/public-https/choose.ts': { files: 'proofLimits.remembered' },
   'adapters/store/invoice-store.ts': { touched: 'here' },

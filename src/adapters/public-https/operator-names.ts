@@ -2,7 +2,6 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
 import { isIP } from 'node:net'
 import type { SteadyClock } from '../../ports/clock.ts'
-import { createRecentMap } from '../../service/recent.ts'
 import { nameLimits } from '../../service/limits.ts'
 
 export type LookupResult = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void
@@ -21,7 +20,7 @@ interface FoundAddress {
  * of the pool and not all.
  */
 export function lastAddressLookup(system: SystemLookup, clock: SteadyClock): SystemLookup {
-  const known = createRecentMap<FoundAddress>(nameLimits.addresses_kept)
+  const known = new Map<string, FoundAddress>()
   const running = new Map<string, Set<LookupResult>>()
 
   function lastOf(key: string): FoundAddress | null {
@@ -29,12 +28,19 @@ export function lastAddressLookup(system: SystemLookup, clock: SteadyClock): Sys
     return found !== undefined && clock.steady_ms() - found.found_ms < nameLimits.address_kept_ms ? found : null
   }
 
+  function remember(key: string, found: FoundAddress): void {
+    known.delete(key)
+    known.set(key, found)
+    const [oldest] = known.keys()
+    if (known.size > nameLimits.addresses_kept && oldest !== undefined) known.delete(oldest)
+  }
+
   function start(key: string, host: string, options: LookupOptions): Set<LookupResult> {
     const waiting = new Set<LookupResult>()
     running.set(key, waiting)
     system(host, options, (error, address, family) => {
       running.delete(key)
-      if (error === null) known.set(key, { address, family, found_ms: clock.steady_ms() })
+      if (error === null) remember(key, { address, family, found_ms: clock.steady_ms() })
       const last = error === null || error.code === 'ENOTFOUND' ? null : lastOf(key)
       for (const done of waiting) {
         if (last === null) done(error, address, family)
@@ -62,7 +68,7 @@ export function lastAddressLookup(system: SystemLookup, clock: SteadyClock): Sys
 }
 
 /**
- * Puts `lastAddressLookup` in the place of `dns.lookup` for this process: the fetch of Node takes no look-up of its own, and database and protocol
+ * Puts `lastAddressLookup` in the place of `dns.lookup` for this process: the fetch of Node takes no other look-up, and database and protocol
  * clients connect by names too. Names that callers give never come here (`outside-names.ts`).
  */
 export function keepLastAddresses(clock: SteadyClock): void {

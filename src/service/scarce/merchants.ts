@@ -85,10 +85,13 @@ export const MERCHANT_RESOURCES = [
     bounds: {
       client: INVOICE_RULES.relays_daily_client,
       network: INVOICE_RULES.relays_daily_network,
+      wide_network: INVOICE_RULES.relays_daily_provider,
       owner: INVOICE_RULES.relays_daily_merchant,
       all: INVOICE_RULES.relays_daily,
     },
-    kept: `half of the day is for amounts of ${INVOICE_RULES.sponsored_large_minor / 1_000_000n} USDC and more`,
+    kept:
+      `half of the day is for payers with a paid call and merchants that were paid ${INVOICE_RULES.known_merchant_s / 86_400} days ago, ` +
+      `half for amounts of ${INVOICE_RULES.sponsored_large_minor / 1_000_000n} USDC and more`,
     gives_way: 'the further payment, which the payer can send without this service',
     ends: DAY,
     shown_by: 'metric assay_sponsored_left',
@@ -117,14 +120,19 @@ export const MERCHANT_RESOURCES = [
     name: 'event streams of invoices',
     scope: 'process',
     per: 'held',
-    bounds: { client: INVOICE_RULES.followers_client, all: INVOICE_RULES.followers },
-    kept: null,
-    gives_way: 'the further stream',
+    bounds: {
+      client: INVOICE_RULES.followers_client,
+      network: INVOICE_RULES.followers_network,
+      wide_network: INVOICE_RULES.followers_provider,
+      all: INVOICE_RULES.followers,
+    },
+    kept: `${INVOICE_RULES.followers_kept} streams for invoices that were paid, and for those of merchants that were paid before`,
+    gives_way: 'the newest stream of the widest network',
     ends: `after ${INVOICE_RULES.follow_longest_ms / 60_000} min`,
     shown_by: 'metric assay_event_streams',
     code: 'INVOICE_RATE_LIMITED',
     metric: { name: 'assay_event_streams' },
-    files: ['service/invoices/live.ts'],
+    files: ['service/invoices/live.ts', 'service/admission/shared-places.ts'],
   },
   {
     id: 'invoice_documents',

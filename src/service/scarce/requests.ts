@@ -1,4 +1,4 @@
-import { ADMISSION_RULES, CREDIT_RULES, limits, LOG_RULES } from '../limits.ts'
+import { ADMISSION_RULES, CREDIT_RULES, limits, LOG_RULES, TASK_LIMITS } from '../limits.ts'
 import { HOLD, MINUTE, PAYERS, type ScarceResource } from './resource.ts'
 
 /** Resources that every request uses. */
@@ -170,26 +170,53 @@ export const REQUEST_RESOURCES = [
     name: 'bytes of stored answers of brief calls',
     scope: 'deployment',
     per: 'held',
-    bounds: { network: limits.stored_answers_client_bytes, all: limits.stored_answers_bytes },
-    kept: null,
-    gives_way: 'the further brief answer, which is not stored',
+    bounds: {
+      network: limits.stored_answers_client_bytes,
+      wide_network: limits.stored_answers_provider_bytes,
+      all: limits.stored_answers_bytes,
+    },
+    kept: 'answers of paid calls are counted apart and never deleted for others',
+    gives_way: 'the oldest unpaid answers of the widest networks',
     ends: `after ${limits.answer_kept_ms / 3_600_000} h`,
     shown_by: 'page /operator',
     code: null,
-    files: ['adapters/store/sql-store.ts'],
+    files: ['adapters/store/sql-store.ts', 'service/calls/answer-detail.ts', 'service/admission/storage-room.ts'],
   },
   {
     id: 'a2a_tasks',
     name: 'tasks of A2A',
     scope: 'deployment',
     per: 'held',
-    bounds: { client: limits.a2a_tasks_client, all: limits.a2a_tasks },
-    kept: null,
-    gives_way: 'the oldest task',
+    bounds: {
+      client: limits.a2a_tasks_client,
+      network: TASK_LIMITS.network_tasks,
+      wide_network: TASK_LIMITS.provider_tasks,
+      all: limits.a2a_tasks,
+    },
+    kept: 'tasks of paid calls are counted apart, and deleted only for newer ones of their client or network',
+    gives_way: 'the oldest unpaid task',
     ends: `after ${limits.a2a_task_ms / 3_600_000} h`,
     shown_by: 'page /operator',
     code: null,
     files: ['surfaces/a2a'],
+  },
+  {
+    id: 'a2a_task_bytes',
+    name: 'bytes of stored tasks of A2A',
+    scope: 'deployment',
+    per: 'held',
+    bounds: {
+      client: TASK_LIMITS.client_bytes,
+      network: TASK_LIMITS.network_bytes,
+      wide_network: TASK_LIMITS.provider_bytes,
+      all: TASK_LIMITS.bytes,
+    },
+    kept: 'tasks of paid calls are counted apart, and deleted only for newer ones of their client or network',
+    gives_way: 'the oldest unpaid tasks of the widest networks',
+    ends: `after ${limits.a2a_task_ms / 3_600_000} h; unpaid tasks sooner from half of the bound on, at least ${TASK_LIMITS.least_ms / 60_000} min`,
+    shown_by: 'page /operator',
+    code: null,
+    files: ['surfaces/a2a', 'adapters/store/sql-store.ts', 'service/admission/storage-room.ts'],
   },
   {
     id: 'log_backlog',
