@@ -78,6 +78,6 @@ export function keepLastAddresses(clock: SteadyClock): void {
     if (typeof options === 'function') lookup(host, {}, options)
     else if (done !== undefined) lookup(host, typeof options === 'number' ? { family: options } : (options ?? {}), done)
   }
-  dns.lookup = Object.assign(replacement, { __promisify__: system.__promisify__ }) as typeof dns.lookup
+  dns.lookup = Object.assign(replacement, system)
   syncBuiltinESMExports()
 }

@@ -15,7 +15,7 @@ export interface InvoiceFollower {
 }
 
 /** An invoice that is to be followed. */
-export interface FollowRequest {
+interface FollowRequest {
   invoice_id: string
   /** Address of the client. */
   address: string
