@@ -148,15 +148,6 @@ export function providerNetwork(address: string): string {
 }
 
 /**
- * The network of a provider: the /16 of an IPv4 address, the /32 of an IPv6 address, which is what registries allocate. Bounds on it keep an
- * actor with many small networks from using up what all share.
- */
-export function providerNetwork(address: string): string {
-  if (isIP(address) !== 6) return address.split('.').slice(0, 2).join('.')
-  return ipv6Groups(address).slice(0, 2).join(':')
-}
-
-/**
  * Names a caller in quotas that protect others, such as slots, rates and failures: the IPv4 address, or the /48 of an IPv6 address. Free calls are
  * counted by `clientNetwork` instead, and bounded by the wider network.
  */
@@ -179,16 +170,6 @@ function dailyHasher(secret: Uint8Array, kind: string, networkOf: (address: stri
   return (day, address) =>
     createHmac('sha256', key)
       .update(`${kind}|${day}|${networkOf(address)}`)
-      .digest('hex')
-      .slice(0, 32)
-}
-
-/** Names under which networks of providers are counted on a day. */
-export function providerHasher(secret: Uint8Array): NetworkHash {
-  const key = createSecretKey(secret)
-  return (day, address) =>
-    createHmac('sha256', key)
-      .update(`provider|${day}|${providerNetwork(address)}`)
       .digest('hex')
       .slice(0, 32)
 }
