@@ -68,7 +68,7 @@ const signing = await chooseSigning()
 const identity = identityOf(settings, signing)
 const ring = ringOf(settings, identity)
 const secret = secretOf(settings)
-const [catalogue, store] = await Promise.all([loadCatalogue(), openStore(places.store(settings))])
+const [catalogue, store] = await Promise.all([loadCatalogue(), openStore(places.store(settings), { sealer: createSealer(secret) })])
 await store.identity(identity)
 const authorizer = signing.signer(randomBytes(32))
 const { withdraw_delay_s, deposit_prices } = CHANNEL_RULES

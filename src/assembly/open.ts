@@ -29,6 +29,7 @@ import { ChainWatch } from '../adapters/chain/watch.ts'
 import { readGasKeys } from '../adapters/gas-wallet/key-file.ts'
 import { gasWallet } from '../adapters/gas-wallet/wallet.ts'
 import { readWalletKey } from '../adapters/secret/file.ts'
+import { createSealer } from '../adapters/secret/sealer.ts'
 import type { ChainFacts, Transfers } from '../ports/chain-facts.ts'
 import type { BlockHeader } from '../ports/chain.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
@@ -139,7 +140,7 @@ export async function loadKnown(settings: Settings): Promise<Catalogue> {
 /** The store, once it is known to belong to this deployment. */
 async function openChecked({ settings, identity, secret, log, tracing }: Bare): Promise<Store> {
   const target = places.store(settings)
-  const store = await openStore(target).catch((error: unknown) => {
+  const store = await openStore(target, { sealer: createSealer(secret) }).catch((error: unknown) => {
     log.error({ error: String(error) }, 'the store did not open')
     throw new StartError(`ASSAY_STORE cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}`)
   })

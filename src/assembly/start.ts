@@ -25,6 +25,7 @@ import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.t
 import { createStoredAnswers, type StoredAnswers } from '../service/calls/answer-detail.ts'
 import { networkHasher, providerHasher, trustedProxies, type TrustedProxies, wideProxyFault } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
+import { privacyJobs } from '../service/jobs/privacy.ts'
 import { purgeJobs, runJobs, type Job, type RunningJobs } from '../service/jobs/jobs.ts'
 import { limits } from '../service/limits.ts'
 import { bindTables, type BoundTable } from '../pure/datasets/datasets.ts'
@@ -125,6 +126,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   deployment.listening.url = url
   const all_jobs = [
     ...purgeJobs(store, deployment.prices),
+    ...privacyJobs(store.privacy, settings.ASSAY_INVOICE_RETENTION_DAYS),
     ...feedJobs(deployment, datasets),
     ...[room, invoices, credits, webhooks.deliveries].flatMap((part) => part.jobs),
     ...(log_room?.jobs ?? []),

@@ -261,6 +261,7 @@ export const COMMANDS = {
       'assay invoice list --url https://… --key-file <file>',
       'assay invoice confirm --statement <camt.053 | camt.054> --url https://… --key-file <file>',
       'assay invoice reconcile --statement <camt.053> [--apply]',
+      'assay invoice erase <invoice id>',
       'assay invoice factory',
     ],
     options: {
@@ -298,7 +299,9 @@ export const COMMANDS = {
       'invoice; no transfer can be signed this way. create signs the invoice when a key is given; list shows the invoices that the key has signed.',
       'confirm sends a bank statement, signed by the merchant: one booked entry of the exact amount, with account and reference of an invoice, closes it;',
       'exit code 1 if an invoice that the statement names stays open.',
-      'reconcile and factory work on the store of this deployment:',
+      'erase removes names, memo, order number, return URL, bank details, webhook events and subscriptions of an invoice for good; amounts, hashes,',
+      'signatures and transactions are kept, so that the ledger and receipts still verify. It works while the service runs.',
+      'reconcile, erase and factory work on the store of this deployment:',
       'booked entries on the account of ASSAY_BANK_IBAN that name an invoice by its creditor reference (ISO 11649), in the structured field or in',
       'free text, are compared with what the invoice asks for at the bank: its face in US dollars, for an account in USD. For any other currency',
       'no rate is promised, and a transfer is OTHER_CURRENCY. A bank transfer is reported, never claimed: the status stays that of the chain.',

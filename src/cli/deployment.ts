@@ -20,8 +20,9 @@ import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas } from '../service/catalogue/wire-schemas.ts'
 import { SourceDown, type Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
-import { identityOf, secretOf, StartError, places } from '../assembly/identity.ts'
+import { checkBoundSecret, identityOf, secretOf, StartError, places } from '../assembly/identity.ts'
 import { CliError } from './errors.ts'
+import { createSealer } from '../adapters/secret/sealer.ts'
 import { openStore } from '../adapters/store/open.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
 import { modeMark } from '../service/catalogue/text.ts'
@@ -126,27 +127,31 @@ export interface LedgerDesk {
 }
 
 /**
- * Opens the store, runs the work and closes the store. Creates nothing. Throws a CliError for a missing store or one of another
- * deployment.
+ * Opens the store, runs the work and closes the store. Creates nothing. `texts`: the work reads or writes sealed texts, which takes the secret of the
+ * deployment. Throws a CliError for a missing store or secret, or for those of another deployment.
  */
-export async function withLedger<Value>(settings: Settings, work: (desk: LedgerDesk) => Promise<Value>): Promise<Value> {
+export async function withLedger<Value>(
+  settings: Settings,
+  work: (desk: LedgerDesk) => Promise<Value>,
+  { texts = false }: { texts?: boolean } = {},
+): Promise<Value> {
   const target = places.store(settings)
   if (!isPostgres(target) && !existsSync(target)) throw new CliError('no_input', 'There is no store yet; the first start makes it.')
   const sandbox = settings.ASSAY_MODE === 'sandbox'
   // The payee of a sandbox is derived from the secret; a new secret would be that of another deployment.
-  if (sandbox && !existsSync(places.secret(settings))) {
-    throw new CliError(
-      'config',
-      'The secret of this deployment is missing, so the owner of the store cannot be checked: set ASSAY_DATA_DIR or ASSAY_SECRET_FILE.',
-    )
+  if ((sandbox || texts) && !existsSync(places.secret(settings))) {
+    const need = texts ? 'its texts cannot be read' : 'the owner of the store cannot be checked'
+    throw new CliError('config', `The secret of this deployment is missing, so ${need}: set ASSAY_DATA_DIR or ASSAY_SECRET_FILE.`)
   }
+  const secret = texts ? orConfig(() => secretOf(settings)) : null
   const signing = await chooseSigning()
   const identity = orConfig(() => identityOf(settings, signing))
-  const store = await openStore(target).catch((error: unknown) => {
+  const store = await openStore(target, secret === null ? {} : { sealer: createSealer(secret) }).catch((error: unknown) => {
     throw new CliError('unavailable', `ASSAY_STORE cannot be opened: ${reasonOf(error)}`)
   })
   try {
     await refuseStranger(store, identity)
+    if (secret !== null) await checkBoundSecret(store, settings, secret)
     return await work({ store, identity })
   } catch (error) {
     if (error instanceof StartError) throw new CliError('config', error.message)

@@ -103,7 +103,7 @@ export async function reconcileInvoices(invocation: Invocation): Promise<Exit> {
   const files = readStatementFiles()
   const settings = readEnvironment()
   markMode(settings)
-  return withLedger(settings, async (desk): Promise<Exit> => {
+  const report = async (desk: LedgerDesk): Promise<Exit> => {
     const { account, owners } = orConfig(() => bankOfSettings(settings, desk.identity))
     if (account === null) throw new CliError('config', 'Set ASSAY_BANK_IBAN first: without a bank account, no invoice shows one.')
     const findings = new ReadFindings()
@@ -113,7 +113,8 @@ export async function reconcileInvoices(invocation: Invocation): Promise<Exit> {
     if (wantsJson(invocation)) say(JSON.stringify(bankRailJson(result, { account, files, changed })))
     else say(bankRailLines(result, { account, files, changed }).join('\n'))
     return 'ok'
-  })
+  }
+  return withLedger(settings, report, { texts: true })
 }
 
 async function reconcileBankRail(

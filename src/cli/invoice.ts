@@ -34,6 +34,7 @@ const ACTIONS: Readonly<Record<string, () => Promise<Act>>> = {
   list: () => Promise.resolve(listInvoices),
   confirm: () => Promise.resolve(confirmTransfers),
   reconcile: async () => (await import('./invoice-reconcile.ts')).reconcileInvoices,
+  erase: async () => (await import('./invoice-erase.ts')).eraseInvoice,
   factory: () => Promise.resolve(showFactory),
 }
 
@@ -44,7 +45,8 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (word === undefined) throw new CliError('usage', `Give an action: assay invoice ${names.join(' | ')}.`)
   const load = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined
   if (load === undefined) throw unknownName('action', word, names, `The actions are ${names.join(', ')}.`)
-  if (more !== undefined && word !== 'sign') throw new CliError('usage', `assay invoice ${word} takes no further argument.`)
+  if (more !== undefined && word !== 'sign' && word !== 'erase')
+    throw new CliError('usage', `assay invoice ${word} takes no further argument.`)
   return (await load())(invocation)
 }
 

@@ -31,6 +31,8 @@ export interface StoredInvoice {
   /** Words for what the payments do not show, sorted and joined by commas. */
   marks: string
   updated_ms: number
+  /** When its personal details were erased; null while they are kept. */
+  erased_ms: number | null
 }
 
 export interface NewInvoice {

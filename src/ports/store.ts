@@ -7,6 +7,7 @@ import type { CreditStore } from './credits.ts'
 import type { InsuranceStore } from './insurance.ts'
 import type { InvoiceStore } from './invoices.ts'
 import type { PaymentStore } from './payments.ts'
+import type { PrivacyStore } from './privacy.ts'
 import type { StoredAnswerStore } from './stored-answers.ts'
 import type { TaskStore } from './tasks.ts'
 import type { WebhookStore } from './webhooks.ts'
@@ -81,6 +82,8 @@ export interface Store {
   readonly assured: AssuredRecords
   /** Invoices and the transfers that pay them. */
   readonly invoices: InvoiceStore
+  /** Sealing of texts that earlier releases stored in clear, and erasure of personal details. */
+  readonly privacy: PrivacyStore
   readonly disputes: Disputes
   /** The directory of underwriters and their policies. */
   readonly insurance: InsuranceStore

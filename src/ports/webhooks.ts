@@ -21,6 +21,8 @@ export interface WebhookEvent {
   owners: readonly string[]
   at_ms: number
   data: Readonly<Record<string, unknown>>
+  /** Invoice that it reports, with whose personal details it is erased; left out for any other event. */
+  invoice_id?: string
 }
 
 /**

@@ -389,6 +389,12 @@ export const SETTINGS = {
     INVOICE_RULES.merchant_per_minute,
     integer(1, 5_000),
   ),
+  ASSAY_INVOICE_RETENTION_DAYS: setting(
+    'Days for which the personal details of an invoice (names, memo, order number, return URL, bank details) are kept after it ended: after its due ' +
+      'date and its last change, whichever is later. Amounts, hashes and transactions are kept (docs/operating/privacy.md).',
+    INVOICE_RULES.retention_days,
+    integer(1, 3_650),
+  ),
   ASSAY_CLIENT_CALLS: setting(
     'Maximum number of unpaid calls of one client (an IPv4 address or an IPv6 /48) in flight in each process, for example 256.',
     limits.client_calls,

@@ -392,6 +392,12 @@ export const INVOICE_PROBLEMS = {
     'Not signed by the merchant',
     'Only the key of the merchant can sign or void an invoice, create a signed one, or list its invoices.',
   ),
+  INVOICE_ERASED: callerFault(
+    410,
+    'tool',
+    'The details of the invoice were erased',
+    'The merchant signs the personal details of an invoice, which were erased. Create another invoice.',
+  ),
   INVOICE_NOT_VOIDABLE: callerFault(
     409,
     'tool',

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { STORE_DRIVERS, postgresDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, postgresDriver } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 import { address, closing, EPOCH, keptInvoice, keyOf, NOW_MS, paymentIn, request, word } from '../support/store-payments.ts'
 import { until } from '../support/until.ts'
@@ -19,8 +18,8 @@ for (const start of STORE_DRIVERS) {
     before(async () => {
       driver = await start()
       fresh = await driver.fresh()
-      store = await openStore(fresh.target)
-      other = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
+      other = await openSealed(fresh.target)
     })
     after(async () => {
       await store.close()

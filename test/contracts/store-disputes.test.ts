@@ -1,12 +1,11 @@
 /** Disputes about receipts, over both databases. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { DisputeRecord } from '../../src/ports/assured-records.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { disputesInMemory } from '../support/dispute-memory.ts'
 import { ANY_EVENT } from '../support/webhooks.ts'
-import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 
@@ -62,7 +61,7 @@ for (const open of STORE_DRIVERS) {
     before(async () => {
       driver = await open()
       fresh = await driver.fresh()
-      store = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
     })
     after(async () => {
       await store.close()
@@ -78,7 +77,7 @@ for (const open of STORE_DRIVERS) {
     })
 
     test('of many at once, over two connections, all see the one that was first', async () => {
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, call) =>
           (call % 2 === 0 ? store : other).disputes.file(

@@ -1,12 +1,11 @@
 /** The directory of underwriters and their policies, over both databases and in the memory of the tests. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { DirectoryBounds, InsuranceStore, UnderwriterRow } from '../../src/ports/insurance.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { insuranceInMemory } from '../support/insurance-memory.ts'
 import { ANY_EVENT } from '../support/webhooks.ts'
-import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const address = (number: number) => `0x${String(number).padStart(40, '0')}`
 
@@ -128,7 +127,7 @@ for (const open of STORE_DRIVERS) {
     before(async () => {
       driver = await open()
       fresh = await driver.fresh()
-      store = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
     })
     after(async () => {
       await store.close()
@@ -142,7 +141,7 @@ for (const open of STORE_DRIVERS) {
     test('a policy is made out once and countersigned once', () => keepsPolicies(store.insurance))
 
     test('many at once, over two connections, do not outgrow the bound', async () => {
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       const most = 10
       const bounds: DirectoryBounds = { ...BOUNDS, entries: most }
       const held = (await store.insurance.underwriters(500)).filter(({ proven_s }) => proven_s !== null).length
@@ -163,7 +162,7 @@ for (const open of STORE_DRIVERS) {
         [2, now_s + 3_600],
       ])
         await old.sql(`insert into underwriter values ('${address(number ?? 0)}', 'h', '{}', 100, ${valid_until_s})`)
-      const migrated = await openStore(old.target)
+      const migrated = await openSealed(old.target)
       const listed = await migrated.insurance.underwriters(now_s)
       await migrated.close()
       assert.deepEqual(

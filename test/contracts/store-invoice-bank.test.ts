@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { request as claimOf } from '../support/store-payments.ts'
-import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
@@ -42,7 +41,7 @@ for (const open of STORE_DRIVERS) {
     before(async () => {
       driver = await open()
       fresh = await driver.fresh()
-      store = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
     })
     after(async () => {
       await store.close()
@@ -92,7 +91,7 @@ for (const open of STORE_DRIVERS) {
         )
       await insert('inv_creator', 'creator')
       await insert('inv_merchant', 'merchant')
-      const upgraded = await openStore(old.target)
+      const upgraded = await openSealed(old.target)
       const [reopened, confirmed] = [await upgraded.invoices.find('inv_creator'), await upgraded.invoices.find('inv_merchant')]
       assert.deepEqual(
         [reopened?.bank_paid_ms, reopened?.closed, reopened?.bank_payment],
@@ -117,7 +116,7 @@ for (const open of STORE_DRIVERS) {
     })
 
     test('of a void, a claim and two bank entries that meet, one changes the invoice', async () => {
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       for (let round = 0; round < 20; round++) {
         const [invoice, sibling] = [await kept(), await kept()]
         const twin = { ...sibling, merchant: invoice.merchant }

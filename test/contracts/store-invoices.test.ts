@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { BankReport, InvoicePayment, NewInvoice, OtherAsset } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { request as claimOf } from '../support/store-payments.ts'
-import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
@@ -76,7 +75,7 @@ for (const open of STORE_DRIVERS) {
     before(async () => {
       driver = await open()
       fresh = await driver.fresh()
-      store = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
     })
     after(async () => {
       await store.close()
@@ -126,7 +125,7 @@ for (const open of STORE_DRIVERS) {
     })
 
     test('the same request brings the same invoice, another content a conflict, however many ask at once', async () => {
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       const request = { merchant: address(), request_key: hash(), content_hash: hash() }
       const ends = await Promise.all(
         Array.from({ length: 20 }, (_, call) => (call % 2 === 0 ? store : other).invoices.keep(invoiceOf(request), BOUNDS)),
@@ -179,7 +178,7 @@ for (const open of STORE_DRIVERS) {
     })
 
     test('claims and evictions that meet leave no claim without its invoice', async () => {
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       const network = hash()
       for (let round = 0; round < 10; round++) {
         const invoice = invoiceOf({ network })
@@ -195,7 +194,7 @@ for (const open of STORE_DRIVERS) {
 
     test('all networks together have a bound, which evicts the oldest; invoices of calls have their own', async () => {
       const empty = await driver.fresh()
-      const own = await openStore(empty.target)
+      const own = await openSealed(empty.target)
       const bounds = { ...BOUNDS, all_unsigned: 4, calls_unsigned: 2 }
       const ids = async () => (await empty.sql('select invoice_id from invoice order by number')).map((row) => row['invoice_id'])
       const made: string[] = []
@@ -416,7 +415,7 @@ for (const open of STORE_DRIVERS) {
       const payment = paymentOf(invoice_id)
       await store.invoices.attribute(payment, NOW_MS)
       await store.close()
-      store = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
       assert.deepEqual(await store.invoices.payments(invoice_id), [payment])
     })
   })

@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { type AttemptRecord, type NewWebhookSubscription, type SubscriptionState, type WebhookDelivery } from '../../src/ports/webhooks.ts'
 import { subscriptionOf, WIDE_BOUNDS } from '../support/webhooks.ts'
-import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const NOW_MS = 1_795_262_400_123
 const NOW_S = 1_795_262_400
@@ -70,7 +69,7 @@ for (const open of STORE_DRIVERS) {
     before(async () => {
       driver = await open()
       fresh = await driver.fresh()
-      store = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
     })
     after(async () => {
       await store.close()
@@ -135,7 +134,7 @@ for (const open of STORE_DRIVERS) {
 
     test('at one moment, two requests make one subscription of an owner and address', async () => {
       const [owner, url] = [address(), 'https://example.com/same']
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       const results = await Promise.all(
         [store, other, store, other].map((one) => one.webhooks.subscribe(subscriptionOf({ owner, url }), null, BOUNDS)),
       )
@@ -208,7 +207,7 @@ for (const open of STORE_DRIVERS) {
       const [owner, url] = [address(), 'https://EXAMPLE.com/hooks']
       await old.sql(`insert into webhook_subscription (subscription_id, owner, network, url, events, secret, created_ms)
         values ('whs_old', '${owner}', 'n', '${url}', 'invoice.created', 'sealed', ${NOW_MS})`)
-      const migrated = await openStore(old.target)
+      const migrated = await openSealed(old.target)
       const found = await migrated.webhooks.subscription('whs_old')
       assert.deepEqual([found?.state, found?.challenge_due_ms, found?.rotation, found?.issued_s], ['verified', null, 0, NOW_S + 600])
       await migrated.invoices.keep(invoiceOf({ merchant: owner }), INVOICE_BOUNDS)
@@ -459,7 +458,7 @@ for (const open of STORE_DRIVERS) {
     test('two connections that note events of one subscription at a time leave it ready with all of them', async () => {
       const merchant = address()
       const { subscription_id } = await subscribed({ owner: merchant, events: ['invoice.created'] })
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       const invoices = Array.from({ length: 20 }, () => invoiceOf({ merchant }))
       await Promise.all(
         invoices.flatMap((invoice, index) => [

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { decodeFunctionData, keccak256, toBytes, type Hex } from 'viem'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { DEPOSIT_FACTORY, depositAddress, sweepGas } from '../../src/pure/contracts/deployment.ts'
 import { type GasItem, gasMinimums, itemsWithin } from '../../src/pure/payments/gas-policy.ts'
@@ -13,7 +12,7 @@ import { INVOICE_RULES } from '../../src/service/limits.ts'
 import { gasNotCompared } from '../../src/service/payments/gas-watch.ts'
 import { clockAt } from '../support/clock-at.ts'
 import { contract } from '../support/contracts.ts'
-import { sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
 
 const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
 const ONE_USDC = 1_000_000n
@@ -24,7 +23,7 @@ let driver: StoreDriver
 let store: Store
 before(async () => {
   driver = await sqliteDriver()
-  store = await openStore((await driver.fresh()).target)
+  store = await openSealed((await driver.fresh()).target)
 })
 after(async () => {
   await store.close()

@@ -11,7 +11,6 @@ import type { Resolve } from '../../src/adapters/public-https/outside-names.ts'
 import { createWebhookSender } from '../../src/adapters/public-https/webhook-sender.ts'
 import { createNonceSource } from '../../src/adapters/random/system.ts'
 import { createSealer } from '../../src/adapters/secret/sealer.ts'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { WEBHOOK_EVENTS } from '../../src/ports/webhooks.ts'
 import { WEBHOOK_RULES } from '../../src/service/limits.ts'
@@ -19,7 +18,7 @@ import { createReceiverRate } from '../../src/service/webhooks/receiver-rate.ts'
 import { secretContext } from '../../src/service/webhooks/secret-context.ts'
 import { challengeFault, createWebhookChallenger } from '../../src/service/webhooks/webhook-challenges.ts'
 import { clockAt } from '../support/clock-at.ts'
-import { STORE_DRIVERS, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, type StoreDriver } from '../support/store-drivers.ts'
 import { WIDE_BOUNDS } from '../support/webhooks.ts'
 import { until } from '../support/until.ts'
 
@@ -59,7 +58,7 @@ for (const open of STORE_DRIVERS) {
     let now_ms = 1_795_262_400_123
     before(async () => {
       driver = await open()
-      store = await openStore((await driver.fresh()).target)
+      store = await openSealed((await driver.fresh()).target)
     })
     after(async () => {
       for (const receiver of receivers) receiver.close()

@@ -51,6 +51,7 @@ function fixed(place: number, change: Partial<InvoiceTerms> = {}): StoredInvoice
     bank_paid_ms: null,
     bank_payment: null,
     closed: false,
+    erased_ms: null,
     marks: '',
     updated_ms: terms.created_s * 1_000,
   }
@@ -102,7 +103,15 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
   return {
     keep(given: NewInvoice) {
       const { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, deposit_address } = given
-      const open = { issue_signature: null, void_signature: null, voided_ms: null, closed: false, marks: '', updated_ms: created_ms }
+      const open = {
+        issue_signature: null,
+        void_signature: null,
+        voided_ms: null,
+        closed: false,
+        marks: '',
+        updated_ms: created_ms,
+        erased_ms: null,
+      }
       const bank = { bank_paid_ms: null, bank_payment: null }
       const invoice = { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, deposit_address, ...open, ...bank }
       byId.set(invoice_id, invoice)

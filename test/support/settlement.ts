@@ -5,7 +5,6 @@ import { createChain } from '../../src/adapters/chain/rpc.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { gasWallet } from '../../src/adapters/gas-wallet/wallet.ts'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { Clock, SteadyClock } from '../../src/ports/clock.ts'
 import type { Chain, ChainSender } from '../../src/ports/chain.ts'
 import type { GasWallet } from '../../src/ports/gas-wallet.ts'
@@ -17,7 +16,7 @@ import { reconcile, type ReconcileSummary } from '../../src/service/payments/rec
 import { createSelfSettler, type SelfSettler, type SelfSettlerOptions } from '../../src/service/payments/wallet-writer.ts'
 import { startAnvil, type Anvil } from './anvil.ts'
 import { authorization, signTransfer } from './authorization.ts'
-import { sqliteDriver, type StoreDriver } from './store-drivers.ts'
+import { openSealed, sqliteDriver, type StoreDriver } from './store-drivers.ts'
 
 /** Where the service's clock stands, ahead of the machine's. */
 interface MovableClock extends Clock, SteadyClock {
@@ -62,7 +61,7 @@ export const QUICK = { gather_ms: 60, poll_ms: 25, idle_ms: 100, rebroadcast_ms:
 export async function startSettlement(): Promise<SettlementBench> {
   const [anvil, driver] = await Promise.all([startAnvil({ accounts: 1 }), sqliteDriver()])
   const { target } = await driver.fresh()
-  const store = await openStore(target)
+  const store = await openSealed(target)
   const clock = movable()
   const freshChain = () => createChain({ urls: [anvil.rpc_url], chain_id: anvil.chain_id, clock })
   const chain = freshChain()

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../src/ports/store.ts'
+import { createSealer } from '../../src/adapters/secret/sealer.ts'
+import { openStore } from '../../src/adapters/store/open.ts'
 import type { SqlDialect } from '../../src/adapters/store/database.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, POSTGRES_DIALECT, SQLITE_DIALECT } from '../../src/adapters/store/migrations.ts'
 import { openPostgres, query } from './postgres.ts'
@@ -83,3 +85,8 @@ function schemaSteps(number: number, dialect: SqlDialect): string[] {
 /** Every store that the contracts of stores run on: SQLite alone where the whole everyday suite runs (scripts/test.ts). */
 export const STORE_DRIVERS: readonly (() => Promise<StoreDriver>)[] =
   process.env['TEST_STORES'] === 'sqlite' ? [sqliteDriver] : [sqliteDriver, postgresDriver]
+
+/** Opens a store that seals texts of callers, under one secret for all tests. */
+export function openSealed(target: string, options: Parameters<typeof openStore>[1] = {}): ReturnType<typeof openStore> {
+  return openStore(target, { ...options, sealer: createSealer(new Uint8Array(32).fill(5)) })
+}

@@ -3,9 +3,9 @@
  * what a number stands for is the same in every process. Either claims each once and prints what it was granted as JSON; or takes them
  * through all states, with a line `number state` for each state that the store has acknowledged, until it is killed.
  */
+import { openSealed } from './store-drivers.ts'
 import { writeSync } from 'node:fs'
 import { once } from 'node:events'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { ClaimRequest } from '../../src/ports/payments.ts'
 import { closing, EPOCH, NOW_MS, request, WALLET } from './store-payments.ts'
 
@@ -46,7 +46,7 @@ async function main(order: PaymentOrder): Promise<void> {
   writeSync(STDOUT, 'ready\n')
   await once(process.stdin, 'data')
   process.stdin.unref()
-  const store = await openStore(order.target)
+  const store = await openSealed(order.target)
   const { payments } = store
   const report: ClaimsReport = { claimed: [], over_reserved: [], existing: 0, faults: [] }
   let next = 0

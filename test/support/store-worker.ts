@@ -3,9 +3,9 @@
  * happens at the same time as in the other processes. Prints one JSON object, or, when told to acknowledge, one line a granted unit until
  * it is killed.
  */
+import { openSealed } from './store-drivers.ts'
 import { writeSync } from 'node:fs'
 import { once } from 'node:events'
-import { openStore } from '../../src/adapters/store/open.ts'
 
 export interface WorkerOrder {
   target: string
@@ -32,7 +32,7 @@ writeSync(STDOUT, 'ready\n')
 await once(process.stdin, 'data')
 process.stdin.unref()
 
-const store = await openStore(order.target)
+const store = await openSealed(order.target)
 const report: WorkerReport = { granted: Array.from({ length: order.clients }, () => 0), faults: [] }
 let next = 0
 let acknowledged = 0

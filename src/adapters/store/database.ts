@@ -55,6 +55,8 @@ export interface AtomicOptions<Result> {
   keep?: (result: Result) => boolean
   /** Hexadecimal text: of works with the same one, over all processes, one runs after the other. */
   alone_with?: string
+  /** SQLite overwrites the bytes that the work deletes or replaces. PostgreSQL does so when it vacuums. */
+  overwrite?: boolean
 }
 
 /** One of the two databases. */

@@ -2,7 +2,8 @@ import type { Countersignature, DirectoryBounds, InsuranceStore, PolicyRow, Regi
 import type { WebhookEvent } from '../../ports/webhooks.ts'
 import { columns, count, key_type, nullable, parameter, pick, text_type, type TableColumns } from './columns.ts'
 import { assigned, expression, inserted, matched, replaced, selected, sql, statement } from './statements.ts'
-import { assertStorable, execute, presentRow, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
+import { assertStorable, execute, presentRow, readAll, readFirst, readOne, type Work } from './database.ts'
+import { SealedStore } from './sealed-text.ts'
 import { noteEvent } from './webhook-store.ts'
 
 /** The directory of underwriters and its policies in the SQL that both databases share. */
@@ -102,7 +103,7 @@ const COUNTERSIGN = statement(
 /** Registrations follow one another, so that the directory never exceeds its bound. */
 const ALONE = `0x${'6'.repeat(40)}`
 
-export class SqlInsuranceStore extends DatabaseStore implements InsuranceStore {
+export class SqlInsuranceStore extends SealedStore implements InsuranceStore {
   async register(entry: UnderwriterRow, networks: readonly string[], bounds: DirectoryBounds, now_s: number): Promise<Registered> {
     assertStorable(WRITE, entry)
     return this.database.atomically(() => register(entry, networks, bounds, now_s), { alone_with: ALONE })
@@ -130,8 +131,9 @@ export class SqlInsuranceStore extends DatabaseStore implements InsuranceStore {
   }
 
   async countersign(policy_id: string, signature: Countersignature, event: WebhookEvent): Promise<PolicyRow | null> {
+    const { texts } = this
     await this.database.atomically(function* (): Work<void> {
-      if (yield* execute(COUNTERSIGN, { policy_id, ...signature })) yield* noteEvent(event)
+      if (yield* execute(COUNTERSIGN, { policy_id, ...signature })) yield* noteEvent(texts, event)
     })
     return this.policy(policy_id)
   }

@@ -60,6 +60,7 @@ const invoice_progress = columns({
   closed: flag,
   marks: text_type,
   updated_ms: count,
+  erased_ms: nullable(count),
 })
 /** Columns that are read of an invoice. */
 export const invoice = { ...invoice_terms, ...invoice_progress }
@@ -147,7 +148,7 @@ export const HOLD = statement('invoice_hold', sql`update invoice set held = 1 wh
 
 export const INSERT = statement(
   'invoice_insert',
-  sql`insert into invoice ${inserted({ ...invoice_terms, ...invoice_origin }, { updated_ms: invoice_terms.created_ms })}
+  sql`insert into invoice ${inserted({ ...invoice_terms, ...invoice_origin }, { updated_ms: invoice_terms.created_ms, sealed: raw('1') })}
     on conflict do nothing returning ${selected(invoice)}`,
 )
 
@@ -273,8 +274,8 @@ export const VOID_INVOICE = statement(
 export const READ_BY_BANK_REFERENCE = statement(
   'invoice_by_bank_reference',
   sql`select ${selected(invoice)} from invoice
-    where merchant = ${merchant} and bank_reference = ${parameter('bank_reference', key_type)} and issue_signature is not null
-      and voided_ms is null
+    where merchant = ${merchant} and issue_signature is not null and voided_ms is null
+      and bank_reference in (${parameter('bank_reference', key_type)}, ${parameter('unsealed_reference', key_type)})
     order by number desc limit ${limit}`,
 )
 
@@ -303,7 +304,7 @@ export const MARK_EXPIRY = statement('invoice_mark_expiry', sql`update invoice s
 
 /** Evidence about invoices besides payments in the asked token: entries of bank statements, transfers of other assets, and sweeps of deposit addresses. */
 
-const bank_report = columns({
+export const bank_report = columns({
   statement_id: key_type,
   entry_reference: key_type,
   invoice_id: key_type,
@@ -316,6 +317,7 @@ const bank_report = columns({
   instructed_minor: nullable(amount),
   verdict: word_type(...BANK_VERDICTS),
   reported_ms: count,
+  sealed_names: nullable(text_type),
 })
 const report_key = { invoice_id: bank_report.invoice_id }
 

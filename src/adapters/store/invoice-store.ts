@@ -18,29 +18,27 @@ import { assertStorable, execute, readAll, readFirst, readOne, type Work } from 
 import * as sql from './invoice-statements.ts'
 import { forgetMerchant, SqlInvoiceWatchStore } from './invoice-watch-store.ts'
 import { WATCH_MERCHANT } from './invoice-watch-statements.ts'
-import type { WebhookEventType } from '../../ports/webhooks.ts'
-import { readTerms } from '../../pure/invoices/terms.ts'
-import { standingOf, type Standing } from '../../pure/invoices/standing.ts'
-import { usdcDecimal } from '../../pure/payments/usdc.ts'
-import { WEBHOOK_RULES } from '../../service/limits.ts'
-import { hasSubscribers, noteEvent } from './webhook-store.ts'
+import { noteBankPayment, noteExpired, noteMerchantAct, notePayment, noteSignature, openInvoice } from './invoice-events.ts'
+import { CONTEXTS, HASH_USES, type SealedText } from './sealed-text.ts'
+import { hashesOf, inOrderOfBooking, openReport, SEAL_REPORT, type SealedReport, sealReport } from './sealed-rows.ts'
 
 const SAME_REFERENCE = 10
 
 /** Invoices in the SQL that both databases share. */
 export class SqlInvoiceStore extends SqlInvoiceWatchStore implements InvoiceStore {
   async keep(given: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult> {
-    const invoice = withCreator(given)
+    const invoice = sealInvoice(this.texts, given)
     const { invoice_id, merchant, nonces, network, issue_signature } = invoice
     assertStorable(sql.INSERT, invoice)
     for (const nonce of nonces) assertStorable(sql.INSERT_NONCE, { nonce, invoice_id })
     // Creations that share a bound run one after the other, so that none exceeds it.
     const alone_with = issue_signature === null && network !== null ? network : merchant.slice(2)
-    return this.database.atomically(() => keep(invoice, bounds), { alone_with })
+    const kept = await this.database.atomically(() => keep(this.texts, invoice, bounds), { alone_with })
+    return 'invoice' in kept ? { ...kept, invoice: openInvoice(this.texts, kept.invoice) } : kept
   }
 
   find(invoice_id: string): Promise<StoredInvoice | null> {
-    return this.database.readFirst(sql.FIND, { invoice_id })
+    return this.#opened(this.database.readFirst(sql.FIND, { invoice_id }))
   }
 
   payments(invoice_id: string): Promise<InvoicePayment[]> {
@@ -48,19 +46,19 @@ export class SqlInvoiceStore extends SqlInvoiceWatchStore implements InvoiceStor
   }
 
   find_by_nonce(nonce: string): Promise<StoredInvoice | null> {
-    return this.database.readFirst(sql.FIND_BY_NONCE, { nonce })
+    return this.#opened(this.database.readFirst(sql.FIND_BY_NONCE, { nonce }))
   }
 
   find_by_deposit(address: string): Promise<StoredInvoice | null> {
-    return this.database.readFirst(sql.FIND_BY_DEPOSIT, { deposit_address: address })
+    return this.#opened(this.database.readFirst(sql.FIND_BY_DEPOSIT, { deposit_address: address }))
   }
 
   plain_candidates(merchant: string, at_s: number, limit: number): Promise<StoredInvoice[]> {
-    return this.database.readAll(sql.READ_PLAIN_CANDIDATES, { merchant, now_s: at_s, limit })
+    return this.#openedAll(this.database.readAll(sql.READ_PLAIN_CANDIDATES, { merchant, now_s: at_s, limit }))
   }
 
   attribute(payment: InvoicePayment, now_ms: number): Promise<boolean> {
-    return this.database.atomically(() => attribute(payment, now_ms))
+    return this.database.atomically(() => attribute(this.texts, payment, now_ms))
   }
 
   unfinal(merchant: string, limit: number): Promise<InvoicePayment[]> {
@@ -68,11 +66,12 @@ export class SqlInvoiceStore extends SqlInvoiceWatchStore implements InvoiceStor
   }
 
   settle_block(payment: InvoicePayment, now_ms: number): Promise<void> {
+    const { texts } = this
     return this.database.atomically(function* (): Work<void> {
       if (!(yield* execute(sql.SETTLE_BLOCK, payment))) return
       yield* addWaiting(payment)
       yield* execute(sql.TOUCH, { invoice_id: payment.invoice_id, now_ms })
-      yield* notePayment(payment, now_ms)
+      yield* notePayment(texts, payment, now_ms)
     })
   }
 
@@ -94,21 +93,21 @@ export class SqlInvoiceStore extends SqlInvoiceWatchStore implements InvoiceStor
     assertStorable(sql.SIGN, { invoice_id, issue_signature: signature, now_ms })
     const open = await this.database.readFirst(sql.READ_SIGNABLE, { invoice_id })
     const alone = open === null ? {} : { alone_with: open.merchant.slice(2) }
-    return this.database.atomically(() => sign(invoice_id, signature, now_ms, most_open), alone)
+    return this.database.atomically(() => sign(this.texts, invoice_id, signature, now_ms, most_open), alone)
   }
 
   void(invoice_id: string, signature: string, now_ms: number): Promise<boolean> {
-    return this.database.atomically(() => voidInvoice(invoice_id, signature, now_ms))
+    return this.database.atomically(() => voidInvoice(this.texts, invoice_id, signature, now_ms))
   }
 
   async page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
     const page = await this.database.readAll(sql.READ_PAGE, { merchant, now_s: at_s, after, limit })
-    return page.map(({ number, ...invoice }) => ({ number, invoice }))
+    return page.map(({ number, ...invoice }) => ({ number, invoice: openInvoice(this.texts, invoice) }))
   }
 
   async signed_by(merchant: string, before: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
     const page = await this.database.readAll(sql.READ_SIGNED, { merchant, before, limit })
-    return page.map(({ number, ...invoice }) => ({ number, invoice }))
+    return page.map(({ number, ...invoice }) => ({ number, invoice: openInvoice(this.texts, invoice) }))
   }
 
   async was_paid(merchant: string): Promise<boolean> {
@@ -116,21 +115,27 @@ export class SqlInvoiceStore extends SqlInvoiceWatchStore implements InvoiceStor
   }
 
   signed_by_reference(merchant: string, reference: string): Promise<StoredInvoice[]> {
-    return this.database.readAll(sql.READ_BY_BANK_REFERENCE, { merchant, bank_reference: reference, limit: SAME_REFERENCE })
+    const bank_reference = this.texts.hash(reference, HASH_USES.bank_reference)
+    const params = { merchant, bank_reference, unsealed_reference: reference, limit: SAME_REFERENCE }
+    return this.#openedAll(this.database.readAll(sql.READ_BY_BANK_REFERENCE, params))
   }
 
   async close_by_bank(closing: BankClosing, now_ms: number): Promise<BankCloseResult> {
-    assertStorable(sql.CLOSE_BY_BANK, { ...closing, now_ms })
+    const bank_payment = this.texts.seal(closing.bank_payment, CONTEXTS.bank_payment(closing.invoice_id))
+    const sealed = { ...closing, bank_payment }
+    assertStorable(sql.CLOSE_BY_BANK, { ...sealed, now_ms })
     // One at a time for a merchant, so that two invoices cannot be paid by one entry.
-    return this.database.atomically(() => closeByBank(closing, now_ms), { alone_with: closing.merchant.slice(2) })
+    return this.database.atomically(() => closeByBank(this.texts, sealed, now_ms), { alone_with: closing.merchant.slice(2) })
   }
 
-  bank_reports(invoice_id: string): Promise<BankReport[]> {
-    return this.database.readAll(sql.READ_BANK_REPORTS, { invoice_id })
+  async bank_reports(invoice_id: string): Promise<BankReport[]> {
+    const rows = await this.database.readAll(sql.READ_BANK_REPORTS, { invoice_id })
+    return rows.map((row) => openReport(this.texts, row)).toSorted(inOrderOfBooking)
   }
 
   report_bank(reports: readonly BankReport[], now_ms: number): Promise<number> {
-    return this.database.atomically(() => reportBank(reports, now_ms))
+    const sealed = reports.map((report) => ({ given: report, row: sealReport(this.texts, report) }))
+    return this.database.atomically(() => reportBank(sealed, now_ms))
   }
 
   note_forward(seen: DepositForward, now_ms: number): Promise<boolean> {
@@ -165,16 +170,25 @@ export class SqlInvoiceStore extends SqlInvoiceWatchStore implements InvoiceStor
     return this.database.atomically(() => noteOtherAsset(seen, now_ms))
   }
 
+  async #opened(found: Promise<StoredInvoice | null>): Promise<StoredInvoice | null> {
+    const row = await found
+    return row === null ? null : openInvoice(this.texts, row)
+  }
+
+  async #openedAll(found: Promise<StoredInvoice[]>): Promise<StoredInvoice[]> {
+    return (await found).map((row) => openInvoice(this.texts, row))
+  }
+
   note_expired(now_ms: number, limit: number): Promise<number> {
-    return this.database.atomically(() => noteExpired(now_ms, limit))
+    return this.database.atomically(() => noteExpired(this.texts, now_ms, limit))
   }
 }
 
-function* sign(invoice_id: string, issue_signature: string, now_ms: number, most_open: number): Work<InvoiceSignResult> {
+function* sign(texts: SealedText, invoice_id: string, issue_signature: string, now_ms: number, most_open: number): Work<InvoiceSignResult> {
   const open = yield* readFirst(sql.READ_SIGNABLE, { invoice_id })
   if (open !== undefined && (yield* isSignedFull(open.merchant, now_ms, most_open))) return 'full'
   if (yield* execute(sql.SIGN, { invoice_id, issue_signature, now_ms })) {
-    yield* noteSignature(invoice_id, now_ms)
+    yield* noteSignature(texts, invoice_id, now_ms)
     return 'kept'
   }
   return (yield* execute(sql.FIND, { invoice_id })) ? 'kept' : 'gone'
@@ -185,18 +199,27 @@ function* isSignedFull(merchant: string, now_ms: number, most_open: number): Wor
 }
 
 /** Outcome for a request key that came before; null for a new one. */
-function* keptBefore({ request_key, content_hash }: NewInvoice): Work<InvoiceKeepResult | null> {
+function* keptBefore({ request_key, content_hash, unsealed_hash }: ReturnType<typeof sealInvoice>): Work<InvoiceKeepResult | null> {
   const known = request_key === null ? undefined : yield* readFirst(sql.READ_BY_REQUEST, { request_key })
   if (known === undefined) return null
   const { content_hash: known_hash, ...invoice } = known
-  return known_hash === content_hash ? { kind: 'same', invoice } : { kind: 'conflict' }
+  return known_hash === content_hash || known_hash === unsealed_hash ? { kind: 'same', invoice } : { kind: 'conflict' }
 }
 
-function withCreator(invoice: NewInvoice) {
-  return { ...invoice, creator: invoice.creator ?? invoice.network }
+/** The invoice as it is stored. `unsealed_hash` is that of a row of an earlier release. */
+function sealInvoice(texts: SealedText, invoice: NewInvoice) {
+  const { invoice_id, bank_reference, content_hash } = invoice
+  return {
+    ...invoice,
+    creator: invoice.creator ?? invoice.network,
+    terms: texts.seal(invoice.terms, CONTEXTS.terms(invoice_id)),
+    bank_reference: bank_reference === null ? null : texts.hash(bank_reference, HASH_USES.bank_reference),
+    content_hash: texts.hash(content_hash, HASH_USES.content),
+    unsealed_hash: content_hash,
+  }
 }
 
-function* keep(invoice: ReturnType<typeof withCreator>, bounds: InvoiceBounds): Work<InvoiceKeepResult> {
+function* keep(texts: SealedText, invoice: ReturnType<typeof sealInvoice>, bounds: InvoiceBounds): Work<InvoiceKeepResult> {
   const { invoice_id, merchant, network, issue_signature, created_ms } = invoice
   const known = yield* keptBefore(invoice)
   if (known !== null) return known
@@ -208,7 +231,7 @@ function* keep(invoice: ReturnType<typeof withCreator>, bounds: InvoiceBounds): 
   for (const nonce of invoice.nonces) yield* execute(sql.INSERT_NONCE, { nonce, invoice_id })
   yield* execute(WATCH_MERCHANT, { merchant, until_s: invoice.watch_until_s, due_ms: created_ms, rank_ms: created_ms })
   if (issue_signature === null) yield* evictOldest(network, bounds)
-  else yield* noteMerchantAct(invoice_id, 'invoice.created', created_ms)
+  else yield* noteMerchantAct(texts, invoice_id, 'invoice.created', created_ms)
   return { kind: 'created', invoice: created }
 }
 
@@ -238,15 +261,15 @@ function* evictBeyond(pool: sql.UnsignedPool, network: string, most: number): Wo
 }
 
 /** The lock comes first: a statement that waited for it would still use what it saw before it waited. */
-function* voidInvoice(invoice_id: string, void_signature: string, now_ms: number): Work<boolean> {
+function* voidInvoice(texts: SealedText, invoice_id: string, void_signature: string, now_ms: number): Work<boolean> {
   yield* execute(sql.LOCK_INVOICE, { invoice_id })
   if (!(yield* execute(sql.VOID_INVOICE, { invoice_id, void_signature, now_ms }))) return false
-  yield* noteMerchantAct(invoice_id, 'invoice.voided', now_ms)
+  yield* noteMerchantAct(texts, invoice_id, 'invoice.voided', now_ms)
   return true
 }
 
 /** Payments on the chain that reached the amount come first: the bank transfer is then a second payment, which the merchant returns. */
-function* closeByBank(closing: BankClosing, now_ms: number): Work<BankCloseResult> {
+function* closeByBank(texts: SealedText, closing: BankClosing, now_ms: number): Work<BankCloseResult> {
   const { invoice_id, bank_entry } = closing
   const locked = yield* readFirst(sql.LOCK_INVOICE, { invoice_id })
   if (locked === undefined) return 'gone'
@@ -258,17 +281,17 @@ function* closeByBank(closing: BankClosing, now_ms: number): Work<BankCloseResul
   const payments = yield* readAll(sql.READ_PAYMENTS, { invoice_id })
   if (payments.reduce((sum, { amount_minor }) => sum + amount_minor, 0n) >= locked.amount_minor) return 'on_chain'
   if (!(yield* execute(sql.CLOSE_BY_BANK, { ...closing, now_ms }))) return 'under_way'
-  yield* noteBankPayment(invoice_id, bank_entry, now_ms)
+  yield* noteBankPayment(texts, invoice_id, bank_entry, now_ms)
   return 'closed'
 }
 
-function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {
+function* attribute(texts: SealedText, payment: InvoicePayment, now_ms: number): Work<boolean> {
   // A locked invoice is not evicted; one that was evicted is not found.
   yield* execute(sql.LOCK_INVOICE, payment)
   if (!(yield* execute(sql.ATTRIBUTE, payment))) return false
   yield* addWaiting(payment)
   yield* execute(sql.TOUCH, { invoice_id: payment.invoice_id, now_ms })
-  yield* notePayment(payment, now_ms)
+  yield* notePayment(texts, payment, now_ms)
   return true
 }
 
@@ -279,16 +302,18 @@ function* noteOtherAsset(seen: OtherAsset, now_ms: number): Work<boolean> {
   return true
 }
 
-function* reportBank(reports: readonly BankReport[], now_ms: number): Work<number> {
+function* reportBank(reports: readonly SealedReport[], now_ms: number): Work<number> {
   let changed = 0
   const touched = new Set<string>()
   // A locked invoice is not evicted meanwhile.
-  const named = new Set(reports.map((report) => report.invoice_id))
+  const named = new Set(reports.map(({ row }) => row.invoice_id))
   for (const invoice of [...named].toSorted()) yield* execute(sql.LOCK_INVOICE, { invoice_id: invoice })
-  for (const report of reports) {
-    if (!(yield* execute(sql.REPORT_BANK, report))) continue
+  for (const { given, row } of reports) {
+    // The same entry may have been reported to a release that stored its names.
+    yield* execute(SEAL_REPORT, { ...row, statement_id: given.statement_id, entry_reference: given.entry_reference, ...hashesOf(row) })
+    if (!(yield* execute(sql.REPORT_BANK, row))) continue
     changed += 1
-    touched.add(report.invoice_id)
+    touched.add(row.invoice_id)
   }
   for (const invoice of touched) yield* execute(sql.TOUCH, { invoice_id: invoice, now_ms })
   return changed
@@ -321,128 +346,4 @@ function* trySweep(invoice_ids: readonly string[], now_ms: number, pause_ms: num
 
 function* putOffSweep(invoice_ids: readonly string[], until_ms: number): Work<void> {
   for (const invoice_id of invoice_ids) yield* execute(sql.PUT_OFF_SWEEP, { invoice_id, until_ms })
-}
-
-/** Events of invoices. Each function is part of the work that makes the change, so that change and event are stored together. */
-
-interface Noted {
-  type: WebhookEventType
-  /** Distinguishes events of the same type about the same invoice. */
-  cause: string
-  payment: InvoicePayment | null
-}
-
-/** After the merchant created the invoice with its signature, or voided it. */
-function* noteMerchantAct(invoice_id: string, type: 'invoice.created' | 'invoice.voided', now_ms: number): Work<void> {
-  yield* note(invoice_id, now_ms, () => [{ type, cause: '', payment: null }])
-}
-
-/**
- * After the merchant signed an invoice that was unsigned: the subscriptions of the merchant have no event of what came before, so its present state
- * follows. The largest payments are reported one by one; `confirmed_minor` has the sum of all.
- */
-function* noteSignature(invoice_id: string, now_ms: number): Work<void> {
-  yield* note(invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor }, payments) => {
-    const confirmed = payments.filter((payment) => payment.confirmed)
-    const largest = confirmed.toSorted((one, other) => (one.amount_minor < other.amount_minor ? 1 : -1)).slice(0, WEBHOOK_RULES.caught_up)
-    const events: Noted[] = [{ type: 'invoice.created', cause: '', payment: null }]
-    for (const payment of confirmed.filter((one) => largest.includes(one)))
-      events.push({ type: 'payment.settled', cause: causeOf(payment), payment })
-    const last = confirmed.at(-1)
-    if (settled_by !== null) {
-      events.push({ type: 'invoice.paid', cause: causeOf(settled_by), payment: confirmed.find((one) => one === settled_by) ?? null })
-    } else if (last !== undefined && status !== 'VOID' && confirmed_minor < amount_minor) {
-      events.push({ type: 'invoice.underpaid', cause: causeOf(last), payment: last })
-    }
-    if (status === 'VOID') events.push({ type: 'invoice.voided', cause: '', payment: null })
-    if (status === 'EXPIRED') events.push({ type: 'invoice.expired', cause: '', payment: null })
-    return events
-  })
-}
-
-/** Names a payment in the identity of an event. */
-function causeOf({ transaction, log_index }: Pick<InvoicePayment, 'transaction' | 'log_index'>): string {
-  return `${transaction}:${log_index}`
-}
-
-/** After a payment was stored or its depth changed: only a confirmed payment becomes an event. */
-function* notePayment(payment: InvoicePayment, now_ms: number): Work<void> {
-  if (!payment.confirmed) return
-  const cause = causeOf(payment)
-  yield* note(payment.invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor, bank_paid_ms }) => {
-    const events: Noted[] = [{ type: 'payment.settled', cause, payment }]
-    // Paid at the bank before: this payment is a second one.
-    if (bank_paid_ms !== null) return events
-    // Named by the payment with which the amount was reached, so that a later one does not make it paid again.
-    if (settled_by !== null) events.push({ type: 'invoice.paid', cause: causeOf(settled_by), payment })
-    else if (status !== 'VOID' && confirmed_minor < amount_minor) events.push({ type: 'invoice.underpaid', cause, payment })
-    return events
-  })
-}
-
-/** After a bank transfer closed the invoice. */
-function* noteBankPayment(invoice_id: string, bank_entry: string, now_ms: number): Work<void> {
-  yield* note(invoice_id, now_ms, () => [{ type: 'invoice.paid', cause: `bank:${bank_entry}`, payment: null }])
-}
-
-/** Considers the expiry of at most `limit` invoices, each once; returns how many. */
-function* noteExpired(now_ms: number, limit: number): Work<number> {
-  const now_s = Math.floor(now_ms / 1_000)
-  const expired = yield* readAll(sql.READ_EXPIRING, { now_s, limit })
-  for (const { invoice_id } of expired) {
-    yield* execute(sql.MARK_EXPIRY, { invoice_id })
-    yield* note(invoice_id, now_ms, ({ status }) => (status === 'EXPIRED' ? [{ type: 'invoice.expired', cause: '', payment: null }] : []))
-  }
-  return expired.length
-}
-
-type EventsOf = (standing: Standing, invoice: StoredInvoice, payments: readonly InvoicePayment[]) => Noted[]
-
-/**
- * Anyone can create an unsigned invoice in the name of a merchant and pay it, with the order number of another purchase. So the subscriptions of the
- * merchant receive events of the invoices that it signed, and those of the creator the events of the one invoice. Events of before and after the
- * signature have different identities: a receiver that ignored the unsigned one must not take the signed one for a repetition.
- */
-function* note(invoice_id: string, now_ms: number, eventsOf: EventsOf): Work<void> {
-  const invoice = yield* readFirst(sql.FIND, { invoice_id })
-  if (invoice === undefined) return
-  const { merchant, amount_minor, expires_s, voided_ms, bank_paid_ms, issue_signature } = invoice
-  const owners = issue_signature === null ? [invoice_id] : [merchant, invoice_id]
-  if (!(yield* hasSubscribers(owners))) return
-  const payments = yield* readAll(sql.READ_PAYMENTS, { invoice_id })
-  const known = { amount_minor, expires_s, voided: voided_ms !== null, bank_paid: bank_paid_ms !== null, marks: [] }
-  const standing = standingOf(known, payments, Math.floor(now_ms / 1_000))
-  for (const { type, cause, payment } of eventsOf(standing, invoice, payments)) {
-    const key = issue_signature === null ? `${invoice_id}|${cause}|unsigned` : `${invoice_id}|${cause}`
-    yield* noteEvent({ type, key, owners, at_ms: now_ms, data: dataOf(invoice, standing, payment) })
-  }
-}
-
-function dataOf(
-  { invoice_id, merchant, amount_minor, terms, bank_paid_ms, bank_payment, issue_signature }: StoredInvoice,
-  standing: Standing,
-  payment: InvoicePayment | null,
-) {
-  const merchant_signed = issue_signature !== null
-  return {
-    invoice_id,
-    status: standing.status,
-    merchant,
-    merchant_signed,
-    created_by: merchant_signed ? 'merchant' : 'unsigned',
-    amount_minor: String(amount_minor),
-    amount_usdc: usdcDecimal(amount_minor),
-    order_number: readTerms(terms).order_number,
-    confirmed_minor: String(standing.confirmed_minor),
-    overpaid_minor: String(standing.overpaid_minor),
-    due_minor: String(standing.due_minor),
-    // Without a time of payment it is the report of a creator, which confirms nothing.
-    bank_payment: bank_paid_ms === null || bank_payment === null ? null : (JSON.parse(bank_payment) as unknown),
-    payment: payment && {
-      transaction: payment.transaction,
-      log_index: payment.log_index,
-      payer: payment.payer,
-      amount_minor: String(payment.amount_minor),
-    },
-  }
 }

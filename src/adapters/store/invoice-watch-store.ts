@@ -1,14 +1,15 @@
 import type { InvoiceWatchStore, MerchantLook, PurgedInvoice, WatchedMerchant } from '../../ports/invoices.ts'
 import { WATCH_MARGIN_S } from '../../ports/invoices.ts'
-import { DatabaseStore, execute, readAll, readFirst, type Work } from './database.ts'
+import { execute, readAll, readFirst, type Work } from './database.ts'
 import { FORGET_NONCES } from './invoice-statements.ts'
 import * as sql from './invoice-watch-statements.ts'
+import { SealedStore } from './sealed-text.ts'
 
 /** Invoices that one transaction deletes; each has several rows, and others wait for the transaction. */
 const PURGED_TOGETHER = 100
 
 /** Merchants that are watched and invoices that are deleted unpaid, in the SQL that both databases share. */
-export class SqlInvoiceWatchStore extends DatabaseStore implements InvoiceWatchStore {
+export class SqlInvoiceWatchStore extends SealedStore implements InvoiceWatchStore {
   due_merchants(proven: boolean, now_ms: number, limit: number): Promise<WatchedMerchant[]> {
     return this.database.readAll(sql.READ_DUE, { proven, now_ms, limit, margin_s: WATCH_MARGIN_S })
   }

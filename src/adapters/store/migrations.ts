@@ -3,6 +3,7 @@ import { expression, sql, statement } from './statements.ts'
 import { STORAGE_SHARES } from './migration-0036.ts'
 import { FIRST_MIGRATIONS } from './migrations-0001-0009.ts'
 import { WATCH_ORDER } from './migration-0034.ts'
+import { SEALED_INVOICES } from './migration-0037.ts'
 import { StoreError } from './errors.ts'
 import type { SqlDialect, Migration } from './database.ts'
 
@@ -472,6 +473,7 @@ export const MIGRATIONS: readonly Migration[] = [
   `,
   },
   STORAGE_SHARES,
+  SEALED_INVOICES,
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

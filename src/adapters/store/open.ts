@@ -1,3 +1,4 @@
+import type { Sealer } from '../../ports/signer.ts'
 import type { Store } from '../../ports/store.ts'
 import { limits } from '../../service/limits.ts'
 import { StoreUnavailableError } from './errors.ts'
@@ -7,6 +8,8 @@ interface StoreOptions {
   batch_items?: number
   /** SQLite: how often the write lock is asked for, about once a millisecond, before the waiting takes are rejected. */
   busy_attempts?: number
+  /** Seals texts of callers under the secret of the deployment. Without it they can be neither written nor read. */
+  sealer?: Sealer
 }
 
 const BUSY_ATTEMPTS = 4_000
@@ -20,16 +23,17 @@ const ONE_HOST =
  */
 export async function openStore(target: string, options: StoreOptions = {}): Promise<Store> {
   const batch_items = options.batch_items ?? limits.store_batch
+  const sealer = options.sealer ?? null
   if (/^postgres(?:ql)?:\/\//.test(target)) {
     if (hostsOf(target).includes(',')) throw new StoreUnavailableError(ONE_HOST)
     const { openPostgres } = await import('./postgres.ts')
-    return openPostgres(target, batch_items)
+    return openPostgres(target, batch_items, sealer)
   }
   if (target === '' || target.startsWith(':') || /^[a-z][a-z0-9+.-]+:/i.test(target)) {
     throw new StoreUnavailableError('A store is the path of an SQLite file or a postgres:// URL.')
   }
   const { openSqlite } = await import('./sqlite.ts')
-  return openSqlite(target, { batch_items, busy_attempts: options.busy_attempts ?? BUSY_ATTEMPTS })
+  return openSqlite(target, { batch_items, busy_attempts: options.busy_attempts ?? BUSY_ATTEMPTS, sealer })
 }
 
 function hostsOf(url: string): string {

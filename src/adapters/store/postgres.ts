@@ -1,3 +1,4 @@
+import type { Sealer } from '../../ports/signer.ts'
 import type { AllowanceGrant, AllowanceRequest, Instances, StoreReplication } from '../../ports/store.ts'
 import pg from 'pg'
 import { limits } from '../../service/limits.ts'
@@ -153,8 +154,8 @@ class PostgresStore extends SqlStore {
   readonly #breaker: StoreBreaker
   #closed: Promise<void> | undefined
 
-  constructor(url: string, batch_items: number) {
-    super()
+  constructor(url: string, batch_items: number, sealer: Sealer | null) {
+    super(sealer)
     const own = crypto.randomUUID()
     this.#breaker = new StoreBreaker(() => ping(url))
     this.instances = {
@@ -404,13 +405,13 @@ function distributeAllGrants(groups: readonly TakeGroup[], rows: readonly Stored
 }
 
 /** Connects and brings the schema up to date. */
-export async function openPostgres(url: string, batch_items: number): Promise<PostgresStore> {
+export async function openPostgres(url: string, batch_items: number, sealer: Sealer | null): Promise<PostgresStore> {
   const client = new pg.Client({ ...connection(url, MIGRATION_MS, MIGRATION_MS + 1_000), connectionTimeoutMillis: START_MS })
   client.on('error', () => undefined)
   try {
     await client.connect()
     await migrate(client)
-    return new PostgresStore(url, batch_items)
+    return new PostgresStore(url, batch_items, sealer)
   } catch (error) {
     throw fault(error)
   } finally {

@@ -7,6 +7,8 @@ import type { CreditStore } from '../../ports/credits.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { Instances, AllowanceGrant, AllowanceRequest, Store, StoreIdentity, StoreReplication } from '../../ports/store.ts'
 import type { InvoiceStore } from '../../ports/invoices.ts'
+import type { PrivacyStore } from '../../ports/privacy.ts'
+import type { Sealer } from '../../ports/signer.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
 import type { StoredAnswerStore } from '../../ports/stored-answers.ts'
@@ -46,6 +48,8 @@ import { SqlCreditStore } from './credit-store.ts'
 import { type AtomicOptions, Database, presentRow, type Work, execute, assertStorable, DatabaseStore } from './database.ts'
 import { SqlInvoiceStore } from './invoice-store.ts'
 import { SqlInsuranceStore } from './insurance-store.ts'
+import { SqlPrivacyStore } from './privacy-store.ts'
+import { createSealedText, SealedStore } from './sealed-text.ts'
 import { SqlReceiptsLogStore } from './log-store.ts'
 import { SqlPaymentStore } from './payment-store.ts'
 import { SqlStoredAnswerStore } from './stored-answer-store.ts'
@@ -123,16 +127,28 @@ export abstract class SqlStore implements Store {
   readonly channels: ChannelStore = new SqlChannelStore(this.#database)
   readonly finalized_ranges: FinalizedRangeStore = new SqlStretchStore(this.#database)
   readonly assured: AssuredRecords = new SqlAssuredStore(this.#database)
-  readonly invoices: InvoiceStore = new SqlInvoiceStore(this.#database)
-  readonly disputes: Disputes = new SqlDisputeStore(this.#database)
-  readonly insurance: InsuranceStore = new SqlInsuranceStore(this.#database)
+  readonly invoices: InvoiceStore
+  readonly disputes: Disputes
+  readonly insurance: InsuranceStore
   readonly tasks: TaskStore = new SqlTaskStore(this.#database)
   readonly log: ReceiptsLogStore = new SqlReceiptsLogStore(this.#database)
   readonly credits: CreditStore = new SqlCreditStore(this.#database)
   readonly call_counts: CallCountStore = new SqlCallCountStore(this.#database)
   readonly datasets: DatasetStore = new SqlDatasetStore(this.#database)
-  readonly webhooks: WebhookStore = new SqlWebhookStore(this.#database)
+  readonly webhooks: WebhookStore
   readonly stored_answers: StoredAnswerStore = new SqlStoredAnswerStore(this.#database)
+  readonly privacy: PrivacyStore
+
+  /** `sealer` is null for a store that neither writes nor reads texts of callers. */
+  constructor(sealer: Sealer | null) {
+    const texts = createSealedText(sealer)
+    this.invoices = new SqlInvoiceStore(this.#database, texts)
+    this.disputes = new SqlDisputeStore(this.#database, texts)
+    this.insurance = new SqlInsuranceStore(this.#database, texts)
+    this.webhooks = new SqlWebhookStore(this.#database, texts)
+    this.privacy = new SqlPrivacyStore(this.#database, texts)
+  }
+
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
   abstract readonly instances: Instances
   abstract readonly waiting: () => number
@@ -303,16 +319,17 @@ const FILE_DISPUTE = statement(
 
 const FIND_DISPUTE = statement('find_dispute', sql`select ${selected(dispute)} from dispute where ${matched(dispute_key)}`)
 
-class SqlDisputeStore extends DatabaseStore implements Disputes {
+class SqlDisputeStore extends SealedStore implements Disputes {
   find(receipt_hash: string, dispute_id: string): Promise<DisputeRecord | null> {
     return this.database.readFirst(FIND_DISPUTE, { receipt_hash, dispute_id })
   }
 
   async file(filed: DisputeRecord, event: WebhookEvent): Promise<{ created: boolean; record: DisputeRecord }> {
     assertStorable(FILE_DISPUTE, filed)
+    const { texts } = this
     const written = await this.database.atomically(function* (): Work<boolean> {
       if (!(yield* execute(FILE_DISPUTE, filed))) return false
-      yield* noteEvent(event)
+      yield* noteEvent(texts, event)
       return true
     })
     const record = presentRow(await this.database.readFirst(FIND_DISPUTE, filed))

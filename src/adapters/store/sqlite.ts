@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads'
-import { existsSync, readdirSync, rmSync, closeSync, mkdirSync, openSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Instances, AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
+import type { Sealer } from '../../ports/signer.ts'
+import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { Breaker } from '../../pure/breaker.ts'
 import { StoreUnavailableError, fault, isBusy, outage } from './errors.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { type BoundValue, count, type StoredValue } from './columns.ts'
 import { expression, type PreparedStatement, sql, statement, type StoredRow } from './statements.ts'
 import type { AtomicOptions, Work } from './database.ts'
+import { InstanceFiles, makeFile } from './instance-files.ts'
 import { READ_USED, SqlStore, TAKE_ONE } from './sql-store.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, READ_SCHEMA, SQLITE_DIALECT } from './migrations.ts'
 
@@ -20,17 +20,6 @@ import { CREATE_MIGRATION_TABLE, pendingSteps, READ_SCHEMA, SQLITE_DIALECT } fro
  * seldom that of two busy processes one starves for a third of a second (measured; 70 ms this way).
  */
 const BUSY_PAUSE_MS = 1
-
-/** Only its owner may read the file: it holds who called how often, if only as keyed hashes. SQLite gives its side files the same mode. */
-function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  try {
-    // Exclusive, because closing any descriptor of an existing file would drop the locks of this process's other connections to it.
-    closeSync(openSync(path, 'wx', 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
-}
 
 /** Pages of the write-ahead log at which a commit makes a checkpoint itself: a thread does it long before, unless that is gone. */
 const CHECKPOINT_PAGES = 16_384
@@ -140,106 +129,12 @@ export class Checkpoints {
   }
 }
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-/** Other processes look into a new file for an instant, and remove it when they find it unlocked. */
-const JOIN_ATTEMPTS = 10
-
-/**
- * Processes that share one SQLite file. Each locks an empty database file next to it exclusively. The operating system releases the lock
- * with the process, also in containers that share only the folder, where process ids are not comparable.
- */
-export class InstanceFiles implements Instances {
-  readonly #store: string
-  #own: { id: string; lock: DatabaseSync } | null = null
-
-  constructor(store: string) {
-    this.#store = store
-  }
-
-  async join(): Promise<string> {
-    try {
-      this.#own ??= this.#create()
-      return this.#own.id
-    } catch (error) {
-      throw fault(error)
-    }
-  }
-
-  async isRunning(instance: string): Promise<boolean> {
-    if (instance === this.#own?.id) return true
-    try {
-      return ID.test(instance) && this.#isLocked(this.#file(instance))
-    } catch (error) {
-      throw fault(error)
-    }
-  }
-
-  leave(): void {
-    if (this.#own === null) return
-    this.#own.lock.close()
-    rmSync(this.#file(this.#own.id), { force: true })
-    this.#own = null
-  }
-
-  #create(): { id: string; lock: DatabaseSync } {
-    this.#removeEnded()
-    for (let attempt = 0; attempt < JOIN_ATTEMPTS; attempt++) {
-      const id = crypto.randomUUID()
-      const file = this.#file(id)
-      makeFile(file)
-      const lock = new DatabaseSync(file, { timeout: 0 })
-      if (takeLock(lock) && existsSync(file)) return { id, lock }
-      lock.close()
-      rmSync(file, { force: true })
-    }
-    throw new StoreUnavailableError(
-      'The lock file of this process could not be created next to the store. Check that its folder is writable.',
-    )
-  }
-
-  /** Files of processes that were killed. */
-  #removeEnded(): void {
-    const prefix = basename(this.#file(''))
-    for (const name of readdirSync(dirname(this.#store))) {
-      if (name.startsWith(prefix) && ID.test(name.slice(prefix.length))) this.#isLocked(join(dirname(this.#store), name))
-    }
-  }
-
-  /** Removes a file that no process holds. */
-  #isLocked(file: string): boolean {
-    if (!existsSync(file)) return false
-    const lock = new DatabaseSync(file, { timeout: 0 })
-    try {
-      if (!takeLock(lock)) return true
-      rmSync(file, { force: true })
-      return false
-    } finally {
-      lock.close()
-    }
-  }
-
-  #file(id: string): string {
-    return `${this.#store}-instance-${id}`
-  }
-}
-
-/** Takes the exclusive lock of the file without waiting; false when another connection has it. */
-function takeLock(database: DatabaseSync): boolean {
-  try {
-    database.exec('begin exclusive')
-    return true
-  } catch (error) {
-    if (isBusy(error)) return false
-    throw error
-  }
-}
-
 interface SqliteOptions {
   /** Items that one transaction holds. */
   batch_items: number
   /** Attempts to get the write lock, about one a millisecond, before the items of a transaction are rejected. */
   busy_attempts: number
+  sealer: Sealer | null
 }
 
 /** One batch that waited in vain for the lock of the file opens it; the next batch is already a probe. */
@@ -280,7 +175,7 @@ class SqliteStore extends SqlStore {
   #closed: Promise<void> | undefined
 
   constructor(path: string, database: DatabaseSync, options: SqliteOptions) {
-    super()
+    super(options.sealer)
     this.#database = database
     this.instances = new InstanceFiles(path)
     this.#checkpoints = new Checkpoints(path, (why) => checkpointAlone(database, why))
@@ -346,7 +241,18 @@ class SqliteStore extends SqlStore {
 
   /** Every transaction runs alone here, so `alone_with` needs nothing more. */
   protected atomically<Result>(work: () => Work<Result>, options: AtomicOptions<Result> = {}): Promise<Result> {
-    return this.#inTransaction(() => this.#allOrNothing(work, options.keep))
+    return this.#inTransaction(() => this.#overwriting(options.overwrite ?? false, () => this.#allOrNothing(work, options.keep)))
+  }
+
+  /** SQLite leaves deleted and replaced bytes in the file unless it is told to overwrite them. */
+  #overwriting<Result>(overwrite: boolean, run: () => Result): Result {
+    if (!overwrite) return run()
+    this.#database.exec('pragma secure_delete = on')
+    try {
+      return run()
+    } finally {
+      this.#database.exec('pragma secure_delete = off')
+    }
   }
 
   #inTransaction<Result>(run: () => Result): Promise<Result> {

@@ -19,7 +19,8 @@ import {
 import { WEBHOOK_RULES } from '../../service/limits.ts'
 import { columns, count, flag, key_type, nullable, parameter, pick, text_type, type ValuesOf, word_type } from './columns.ts'
 import { assigned, expression, inserted, matched, raw, selected, sql, statement } from './statements.ts'
-import { assertStorable, execute, readAll, readFirst, readOne, type Work, DatabaseStore } from './database.ts'
+import { assertStorable, execute, readAll, readFirst, readOne, type Work } from './database.ts'
+import { CONTEXTS, SealedStore, type SealedText } from './sealed-text.ts'
 import { findPlace, wasPaid } from './webhook-places.ts'
 
 /** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
@@ -71,7 +72,7 @@ const SUBSCRIBE = statement(
   'webhook_subscribe',
   sql`insert into webhook_subscription ${inserted(
     { ...subscription_key, ...subscription_content, ...challenge_until, ...paid },
-    { state: raw(`'pending'`), challenge_due_ms: subscription_content.created_ms },
+    { state: raw(`'pending'`), challenge_due_ms: subscription_content.created_ms, sealed: raw('1') },
   )}
     on conflict (subscription_id) do nothing returning subscription_id`,
 )
@@ -193,8 +194,9 @@ const DROP = statement('webhook_drop', sql`update webhook_subscription set dropp
 const QUEUE = statement(
   'webhook_queue',
   sql`insert into webhook_delivery ${inserted(
-    { ...delivery_key, ...delivery_content },
+    { ...delivery_key, ...delivery_content, ...columns({ invoice_id: nullable(key_type) }) },
     {
+      sealed: raw('1'),
       since_ms: delivery_content.created_ms,
       due_ms: delivery_content.created_ms,
       state: raw(`'pending'`),
@@ -285,15 +287,15 @@ const PURGE_ENDED = statement(
 /** Subscriptions follow one another, so that no bound is exceeded. */
 const ALONE = `0x${'7'.repeat(40)}`
 
-export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
+export class SqlWebhookStore extends SealedStore implements WebhookStore {
   async subscribe(given: NewWebhookSubscription, replaces: string | null, bounds: WebhookBounds): Promise<SubscribeResult> {
     const row = { ...given, events: given.events.join(',') }
     assertStorable(SUBSCRIBE, { ...row, paid: false })
-    return this.database.atomically(() => subscribe(row, replaces, bounds), { alone_with: ALONE })
+    return this.database.atomically(() => subscribe(this.texts, row, replaces, bounds), { alone_with: ALONE })
   }
 
   async challenges_due(now_ms: number, most: number): Promise<WebhookSubscription[]> {
-    return (await this.database.readAll(CHALLENGES_DUE, { now_ms, limit: most })).map(subscriptionOf)
+    return (await this.database.readAll(CHALLENGES_DUE, { now_ms, limit: most })).map((row) => subscriptionOf(this.texts, row))
   }
 
   begin_challenge(challenged: ChallengeBegin): Promise<boolean> {
@@ -315,7 +317,7 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
 
   async subscription(subscription_id: string): Promise<WebhookSubscription | null> {
     const found = await this.database.readFirst(FIND, { subscription_id })
-    return found === null ? null : subscriptionOf(found)
+    return found === null ? null : subscriptionOf(this.texts, found)
   }
 
   was_paid(account: string): Promise<boolean> {
@@ -323,7 +325,7 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
   }
 
   async subscriptions(after_id: string, most: number): Promise<WebhookSubscription[]> {
-    return (await this.database.readAll(PAGE, { after_id, limit: most })).map(subscriptionOf)
+    return (await this.database.readAll(PAGE, { after_id, limit: most })).map((row) => subscriptionOf(this.texts, row))
   }
 
   end_with_invoices(now_ms: number): Promise<number> {
@@ -353,7 +355,7 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
 
   deliveries(subscription_id: string, { state, before, limit: most }: DeliveryFilter): Promise<WebhookDelivery[]> {
     const params = { subscription_id, before: before ?? Number.MAX_SAFE_INTEGER, limit: most }
-    return state === null ? this.database.readAll(LIST, params) : this.database.readAll(LIST_STATE, { ...params, state })
+    return this.#opened(state === null ? this.database.readAll(LIST, params) : this.database.readAll(LIST_STATE, { ...params, state }))
   }
 
   redeliver(subscription_id: string, event_id: string, now_ms: number): Promise<boolean> {
@@ -366,11 +368,18 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
   }
 
   async ready(now_ms: number, most: number): Promise<WebhookSubscription[]> {
-    return (await this.database.readAll(READY, { now_ms, limit: most })).map(subscriptionOf)
+    return (await this.database.readAll(READY, { now_ms, limit: most })).map((row) => subscriptionOf(this.texts, row))
   }
 
   due(subscription_id: string, now_ms: number, most: number): Promise<WebhookDelivery[]> {
-    return this.database.readAll(DUE, { subscription_id, now_ms, limit: most })
+    return this.#opened(this.database.readAll(DUE, { subscription_id, now_ms, limit: most }))
+  }
+
+  async #opened(found: Promise<WebhookDelivery[]>): Promise<WebhookDelivery[]> {
+    return (await found).map((row) => ({
+      ...row,
+      body: this.texts.open(row.body, CONTEXTS.webhook_body(row.subscription_id, row.event_id)),
+    }))
   }
 
   record(result: AttemptRecord): Promise<void> {
@@ -402,19 +411,21 @@ export class SqlWebhookStore extends DatabaseStore implements WebhookStore {
   }
 }
 
-function subscriptionOf({ events, ...row }: ValuesOf<typeof subscription>): WebhookSubscription {
-  return { ...row, events: WEBHOOK_EVENTS.filter((type) => events.split(',').includes(type)) }
+function subscriptionOf(texts: SealedText, { events, url, ...row }: ValuesOf<typeof subscription>): WebhookSubscription {
+  const opened = texts.open(url, CONTEXTS.webhook_url(row.subscription_id))
+  return { ...row, url: opened, events: WEBHOOK_EVENTS.filter((type) => events.split(',').includes(type)) }
 }
 
 type SubscriptionRow = ValuesOf<typeof subscription_key & typeof subscription_content & typeof challenge_until>
 
-function* subscribe(row: SubscriptionRow, replaces: string | null, bounds: WebhookBounds): Work<SubscribeResult> {
-  const of_owner = (yield* readAll(ALL_OF_OWNER, row)).map(subscriptionOf)
+function* subscribe(texts: SealedText, row: SubscriptionRow, replaces: string | null, bounds: WebhookBounds): Work<SubscribeResult> {
+  const of_owner = (yield* readAll(ALL_OF_OWNER, row)).map((one) => subscriptionOf(texts, one))
   // Addresses of before the first challenges are stored as they were written.
   const same = of_owner.filter(({ url }) => URL.parse(url)?.href === row.url)
   const is_live = ({ state }: WebhookSubscription) => state === 'pending' || state === 'verified'
   if (replaces !== null)
     return yield* replace(
+      texts,
       row,
       same.find((one) => one.subscription_id === replaces && is_live(one)),
     )
@@ -428,11 +439,12 @@ function* subscribe(row: SubscriptionRow, replaces: string | null, bounds: Webho
   // What ended makes room: that of this address, and all of an owner whose receivers keep failing.
   const ended = of_owner.filter((one) => !is_live(one))
   for (const one of ended) if (same.includes(one) || ended.length > bounds.owner_subscriptions) yield* forget(one.subscription_id)
-  const created = yield* execute(SUBSCRIBE, { ...row, paid: place.paid })
-  return { kind: created ? 'created' : 'exists', subscription: subscriptionOf(yield* readOne(FIND, row)) }
+  const sealed = { ...row, paid: place.paid, url: texts.seal(row.url, CONTEXTS.webhook_url(row.subscription_id)) }
+  const created = yield* execute(SUBSCRIBE, sealed)
+  return { kind: created ? 'created' : 'exists', subscription: subscriptionOf(texts, yield* readOne(FIND, row)) }
 }
 
-function* replace(row: SubscriptionRow, known: WebhookSubscription | undefined): Work<SubscribeResult> {
+function* replace(texts: SealedText, row: SubscriptionRow, known: WebhookSubscription | undefined): Work<SubscribeResult> {
   if (known === undefined) return { kind: 'unknown' }
   // A signature that was used, or that is older than the one in use, gets no secret.
   if (row.issued_s !== 0 && row.issued_s <= known.issued_s) return { kind: 'not_later', subscription: known }
@@ -440,7 +452,14 @@ function* replace(row: SubscriptionRow, known: WebhookSubscription | undefined):
   yield* execute(LOCK, { subscription_id })
   if (!(yield* execute(REPLACE, { ...row, subscription_id }))) return { kind: 'unknown' }
   yield* execute(RESTART_CHALLENGES, { ...row, subscription_id })
-  return { kind: 'replaced', subscription: subscriptionOf(yield* readOne(FIND, { subscription_id })) }
+  return { kind: 'replaced', subscription: subscriptionOf(texts, yield* readOne(FIND, { subscription_id })) }
+}
+
+/** Deletes the subscriptions of an owner and their deliveries; returns how many there were. */
+export function* forgetOfOwner(owner_id: string): Work<number> {
+  const found = yield* readAll(ALL_OF_OWNER, { owner: owner_id })
+  for (const { subscription_id } of found) yield* forget(subscription_id)
+  return found.length
 }
 
 /** Deletes a subscription and its deliveries. */
@@ -470,8 +489,8 @@ export function* hasSubscribers(owners: readonly string[]): Work<boolean> {
 }
 
 /** Queues an event for its subscriptions, as a part of the work that makes the change. Without a subscription nothing is written. */
-export function* noteEvent(event: WebhookEvent): Work<void> {
-  const { type, key, at_ms } = event
+export function* noteEvent(texts: SealedText, event: WebhookEvent): Work<void> {
+  const { type, key, at_ms, invoice_id = null } = event
   const subscribed: string[] = []
   for (const one of new Set(event.owners)) {
     const found = yield* readAll(OF_OWNER, { owner: one })
@@ -487,7 +506,8 @@ export function* noteEvent(event: WebhookEvent): Work<void> {
       yield* execute(DROP, { subscription_id })
       continue
     }
-    if (!(yield* execute(QUEUE, { subscription_id, event_id, type, body, created_ms: at_ms }))) continue
+    const sealed = texts.seal(body, CONTEXTS.webhook_body(subscription_id, event_id))
+    if (!(yield* execute(QUEUE, { subscription_id, event_id, type, body: sealed, created_ms: at_ms, invoice_id }))) continue
     yield* execute(WAKE, { subscription_id, now_ms: at_ms })
   }
 }

@@ -9,8 +9,9 @@ export interface BankPayment {
   /** Decimal text in the currency. */
   amount: string
   currency: string
-  iban: string
-  reference: string
+  /** These two are null once the personal details of the invoice were erased. */
+  iban: string | null
+  reference: string | null
   /** YYYY-MM-DD; null where the bank does not say. */
   booked_on: string | null
   statement_id: string | null
@@ -36,11 +37,14 @@ export interface BankParts {
   bank_payment: BankPayment | null
   /** A transfer that only the creator of the invoice reported. */
   creator_report: BankPayment | null
+  /** When the personal details were erased; null while they are kept. */
+  erased_s: number | null
 }
 
 /** Details of the invoice itself come first; the account of the settings is that of the operator's own invoices. */
 export function bankOf(parts: BankParts) {
   const { bank, terms } = parts
+  if (parts.erased_s !== null) return { bank_coordinates: null, bank_reason: BANK_ERASED }
   if (terms.bank !== null) return ownBank(parts, terms.bank)
   if (bank === null) return { bank_coordinates: null, bank_reason: 'No bank account of this merchant is configured here.' }
   if (['SETTLED', 'VOID', 'EXPIRED'].includes(parts.standing.status)) return { bank_coordinates: null, bank_reason: BANK_CLOSED }
@@ -71,6 +75,7 @@ const BANK_UNSIGNED =
   'The merchant has not signed these bank details, so anyone could have written them: compare the IBAN with one that you have from the merchant. ' +
   'Until the merchant has signed the invoice, no bank transfer is confirmed here.'
 const BANK_CONFIRMED = 'A transfer counts as paid when the merchant confirms it with a bank statement. Pay once: by bank or on the chain.'
+const BANK_ERASED = 'The bank details of this invoice were erased.'
 const BANK_CLOSED = 'No bank transfer is due: the invoice is paid, void or expired, or a payment was seen on the chain.'
 
 /** Bank details that the creator of the invoice gave. They are offered while nothing else was paid. */

@@ -49,6 +49,8 @@ export interface RecordParts extends BankParts {
   payments: readonly ShownPayment[]
   voided_s: number | null
   updated_s: number
+  /** When the personal details were erased; null while they are kept. */
+  erased_s: number | null
   /** Public origin, without a final slash. */
   site_url: string
   /** Origin of a block explorer; null where there is none. */
@@ -103,11 +105,15 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     bank_payment: parts.bank_payment,
     ...reportedOf(parts),
     other_assets: parts.other_assets.map((one) => assetShown(one)),
+    erased_notice: parts.erased_s === null ? null : ERASED_NOTICE,
     entitlement: terms.product === 'ap2_pilot' ? { product: 'AP2 merchant pilot', calls: PILOT_CALLS } : null,
   }
 }
 
-type SummaryParts = Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'bank_payment' | 'creator_report' | 'site_url' | 'explorer_url'>
+type SummaryParts = Pick<
+  RecordParts,
+  'terms' | 'standing' | 'payments' | 'bank_payment' | 'creator_report' | 'site_url' | 'explorer_url' | 'erased_s'
+>
 
 /** Rail on which the invoice was paid; null while it is not. */
 function paidBy({ standing, bank_payment }: Pick<RecordParts, 'standing' | 'bank_payment'>): 'chain' | 'bank' | null {
@@ -138,6 +144,7 @@ export function invoiceSummary(parts: SummaryParts) {
     order_number,
     created_at: instant(terms.created_s),
     expires_at: instant(terms.expires_s),
+    erased_at: parts.erased_s === null ? null : instant(parts.erased_s),
     settled_at: settled_s === null ? null : instant(settled_s),
     paid_by: paidBy(parts),
     bank_payment: parts.bank_payment,
@@ -149,6 +156,10 @@ export function invoiceSummary(parts: SummaryParts) {
     invoice_url: invoiceUrls(site_url, invoice_id).invoice_url,
   }
 }
+
+const ERASED_NOTICE =
+  'The personal details of this invoice were erased: names, memo, order number, return URL, bank details and what bank statements named. Amounts, ' +
+  'hashes, signatures, times and transactions on the chain are kept.'
 
 const SIGNED_NOTICE = 'The merchant’s own key signed this invoice.'
 /** The pilot of the operator is signed with the receipt key: the service has no key of the recipient. */
@@ -176,7 +187,7 @@ function noticeOf(parts: RecordParts): string {
  * Signature that the invoice waits for: of its merchant while it can be paid, or of the payer of a pilot, who redeems its calls. Null if there is
  * none.
  */
-function signOf({ terms, standing, merchant_signed, site_url }: RecordParts): SignRequest | null {
+function signOf({ terms, standing, merchant_signed, site_url, erased_s }: RecordParts): SignRequest | null {
   const { invoice_id, chain_id, merchant } = terms
   const values = { id: invoice_id }
   if (terms.product === 'ap2_pilot') {
@@ -184,7 +195,8 @@ function signOf({ terms, standing, merchant_signed, site_url }: RecordParts): Si
     const signable = { method: 'personal_sign', message: releaseText(invoice_id, chain_id) } as const
     return signRequest({ kind: 'pilot-credit', origin: site_url, signer: null, signable, values })
   }
-  if (merchant_signed || payableOf(standing) === 0n) return null
+  // The signature covers the bank details, which are gone.
+  if (merchant_signed || erased_s !== null || payableOf(standing) === 0n) return null
   const signable = { method: 'eth_signTypedData_v4', typed_data: merchantTypedData('issue', terms) } as const
   return signRequest({ kind: merchantKind('issue', terms), origin: site_url, signer: merchant, signable, values })
 }
@@ -262,7 +274,7 @@ function feesOf({ amount_minor, referrer, fee_policy_version }: InvoiceTerms) {
 }
 
 function timesOf(parts: RecordParts) {
-  const { terms, standing, voided_s, updated_s } = parts
+  const { terms, standing, voided_s, updated_s, erased_s } = parts
   return {
     ...twins('created', terms.created_s),
     ...twins('expires', terms.expires_s),
@@ -270,6 +282,7 @@ function timesOf(parts: RecordParts) {
     ...twins('settled', settledAt(parts)),
     ...twins('voided', voided_s),
     ...twins('updated', updated_s),
+    ...twins('erased', erased_s),
   }
 }
 

@@ -97,6 +97,11 @@ export function readTerms(text: string): InvoiceTerms {
   return { ...terms, order_number: terms.order_number ?? null, return_url: terms.return_url ?? null, bank: terms.bank ?? null }
 }
 
+/** Terms without names, memo, order number, return URL and bank account. The hash of the cart, which signatures cover, stays that of the whole terms. */
+export function erasedTerms(terms: InvoiceTerms): InvoiceTerms {
+  return { ...terms, client_name: null, memo: null, order_number: null, return_url: null, bank: null }
+}
+
 /**
  * Fee of the service on an invoice. It is zero today; a later fee applies only to invoices created under it, and never exceeds the cap that
  * their own record states. Versioned: each invoice contains the hash of the canonical text as accepted, so a change of the text is a new

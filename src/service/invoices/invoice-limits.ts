@@ -1,5 +1,7 @@
 /** Limits and times of invoices. */
 export const INVOICE_RULES = {
+  /** Days after the end of an invoice for which its personal details are kept: a business year and the month in which it is closed. */
+  retention_days: 400,
   /** Maximum amount of an invoice in minor units: 1,000,000 USDC. */
   ceiling_minor: 1_000_000_000_000n,
   /** Time in seconds for which an invoice is open if it names no due date, and for which late payments to its merchant are watched afterwards. */

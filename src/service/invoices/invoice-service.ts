@@ -177,6 +177,11 @@ async function merchantAct(
   const limited = signature === null || !is_new ? parts.budget.unproved(client, invoice?.merchant ?? null, 'write') : null
   if (limited !== null) return { ok: false, problem: limited }
   if (invoice === null) return { ok: false, problem: await absentInvoice(parts.store, parts.token, invoice_id) }
+  if (act === 'issue' && is_new && invoice.erased_ms !== null)
+    return {
+      ok: false,
+      problem: problem('INVOICE_ERASED', 'The personal details of this invoice were erased, so that it cannot be signed any more.'),
+    }
   const checked = await checkMerchantSignature(parts, act, readTerms(invoice.terms), signature, client)
   if (!checked.ok) return checked
   const full = is_new ? await parts.budget.proved(client, invoice.merchant, 'write') : null
@@ -412,6 +417,7 @@ async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<In
     merchant_signed: invoice.issue_signature !== null,
     voided_s: invoice.voided_ms === null ? null : Math.floor(invoice.voided_ms / 1_000),
     updated_s: Math.floor(invoice.updated_ms / 1_000),
+    erased_s: invoice.erased_ms === null ? null : Math.floor(invoice.erased_ms / 1_000),
     site_url: parts.site_url(),
     explorer_url: parts.explorer_url,
     bank: parts.bankOf(merchant),
@@ -488,5 +494,6 @@ export function specimen(chain_id: number, token: string): StoredInvoice {
     bank_payment: null,
     closed: true,
     marks: '',
+    erased_ms: null,
   }
 }

@@ -94,7 +94,8 @@ function summaryOf({ site_url, explorer_url }: MerchantRequestParts, invoice: St
   const terms = readTerms(invoice.terms)
   const standing = standingNow(invoice, payments, now_s)
   const bank = { bank_payment: readBankPayment(invoice), creator_report: readCreatorReport(invoice) }
-  return invoiceSummary({ terms, standing, payments, ...bank, site_url: site_url(), explorer_url })
+  const erased_s = invoice.erased_ms === null ? null : Math.floor(invoice.erased_ms / 1_000)
+  return invoiceSummary({ terms, standing, payments, ...bank, site_url: site_url(), explorer_url, erased_s })
 }
 
 type Proof = { ok: true; token: string; expires_s: number } | { ok: false; problem: Problem }

@@ -246,6 +246,7 @@ function merchantAct(id: string, act: MerchantAct, path: string, summary: string
       'INVOICE_GONE',
       'INVOICE_SIGNATURE_INVALID',
       'INVOICE_NOT_VOIDABLE',
+      'INVOICE_ERASED',
       'INVOICE_LIMIT',
       'INVOICE_NETWORK_LIMIT',
       'UPSTREAM_RPC_UNAVAILABLE',

@@ -94,6 +94,7 @@ const LISTED = named(
           order_number: z.string().nullable().describe('Number of the order in the shop.'),
           created_at: z.string().describe('RFC 3339.'),
           expires_at: z.string().describe('RFC 3339.'),
+          erased_at: z.string().nullable().describe('RFC 3339: when the personal details were erased; null while they are kept.'),
           settled_at: z
             .string()
             .nullable()

@@ -106,6 +106,7 @@ function detailsOf(wire: InvoiceView['record'], cart_hash: string): InvoiceDetai
     client_name: textIn(wire, 'client_name'),
     memo: textIn(wire, 'memo'),
     order_number: textIn(wire, 'order_number'),
+    erased_s: typeof wire['erased_s'] === 'number' ? wire['erased_s'] : null,
     shop: shopOf(textIn(wire, 'return_url')),
     entitlement: wire['entitlement'] as InvoiceDetails['entitlement'],
     fee_minor: String(wire['protocol_fee_minor']),

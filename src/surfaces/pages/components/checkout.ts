@@ -34,6 +34,8 @@ interface InvoiceDetails {
   client_name: string | null
   memo: string | null
   order_number: string | null
+  /** When these details were erased; null while they are kept. */
+  erased_s: number | null
   /** Page of the shop, and its host; null if the invoice names none. */
   shop: { url: string; host: string } | null
   entitlement: { product: string; calls: number } | null
@@ -192,7 +194,7 @@ function PayMerchant({ record, address, is_operator }: { record: PayRecord; addr
 
 function PayPurpose({ record, details }: { record: PayRecord; details: InvoiceDetails }) {
   const text = usePayText()
-  const { client_name, memo, order_number, entitlement } = details
+  const { client_name, memo, order_number, entitlement, erased_s } = details
   const covers = entitlement && text('covers_calls', { product: entitlement.product, calls: String(entitlement.calls) })
   return html`<section class="purpose" aria-labelledby="purpose">
     <h2 id="purpose">${text('details')}</h2>
@@ -203,6 +205,7 @@ function PayPurpose({ record, details }: { record: PayRecord; details: InvoiceDe
       ${covers !== null && html`<div><dt>${text('covers')}</dt><dd>${covers}</dd></div>`}
       <div><dt>${text('issued')}</dt><dd><${PayTime} at_s=${record.created_s} local /></dd></div>
     </dl>
+    ${erased_s !== null && html`<p class="hint" id="erased">${text('erased')} <${PayTime} at_s=${erased_s} local /></p>`}
     ${(client_name !== null || memo !== null || order_number !== null) && html`<p class="hint">${text('written_by_creator')}</p>`}
   </section>`
 }

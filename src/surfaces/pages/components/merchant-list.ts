@@ -148,7 +148,7 @@ function invoicesCsv(invoices: readonly ListedInvoice[], page_url: (invoice_id: 
   const lines = invoices.map((one) => {
     const texts = [one.order_number, one.client_name, one.memo].map((text) => csvText(text ?? ''))
     const { amount = '', currency = '', reference = '', booked_on = '' } = one.bank_payment ?? {}
-    const bank = [one.paid_by ?? '', amount, currency, reference, booked_on ?? '', one.bank_status ?? '']
+    const bank = [one.paid_by ?? '', amount, currency, reference ?? '', booked_on ?? '', one.bank_status ?? '']
     const times = [one.created_at, one.expires_at, one.settled_at ?? '']
     const head = [one.invoice_id, one.status, one.exceptions.join(' '), usdc(one.amount_minor), paidInUsdc(one)]
     const links = [one.tx_hash ?? '', one.payer ?? '', page_url(one.invoice_id)]

@@ -49,8 +49,8 @@ export interface ReportedTransfer {
 
 /** Evidence from a bank statement that the merchant signed. */
 export interface PaidAtBank extends ReportedTransfer {
-  /** Creditor reference of the invoice. */
-  reference: string
+  /** Creditor reference of the invoice; null once its personal details were erased. */
+  reference: string | null
   document_sha256: string
 }
 
@@ -139,7 +139,7 @@ function depositOf(value: unknown): PayDeposit | null {
 export function paidAtBank(value: unknown): PaidAtBank | null {
   if (!isObject(value) || value['confirmed_by'] !== 'merchant') return null
   const [reference, sha] = [textOf(value['reference']), textOf(value['document_sha256'])]
-  if (reference === null || sha === null) return null
+  if (sha === null) return null
   return { ...reportedTransfer({ ...value, booked_at: value['booked_on'] }), reference, document_sha256: sha }
 }
 
