@@ -24,12 +24,7 @@ export function createSealedText(sealer: Sealer | null): SealedText {
     if (sealer === null) throw new StoreRefusedError('The store was opened without the secret of its deployment, which seals this text.')
     return sealer
   }
-  const seal = (text: string, context: string) => {
-    // What a column of text refuses is refused sealed as well: an unpaired surrogate would not come back as it was.
-    if (text_type.encode(text) === undefined)
-      throw new StoreRefusedError(`The store cannot hold this text: expected ${text_type.expected}.`)
-    return SEALED + known().seal(text, context)
-  }
+  const seal = (text: string, context: string) => SEALED + known().seal(storable(text), context)
   const open = (stored: string, context: string) => {
     if (!stored.startsWith(SEALED)) return stored
     const text = known().open(stored.slice(SEALED.length), context)
@@ -41,8 +36,14 @@ export function createSealedText(sealer: Sealer | null): SealedText {
     open,
     sealNullable: (text, context) => (text === null ? null : seal(text, context)),
     openNullable: (stored, context) => (stored === null ? null : open(stored, context)),
-    hash: (text, use) => known().token(`${use}|${text}`),
+    hash: (text, use) => known().token(`${use}|${storable(text)}`),
   }
+}
+
+/** What a column of text refuses is refused sealed as well: an unpaired surrogate would not come back as it was. */
+function storable(text: string): string {
+  if (text !== '' && text_type.encode(text) !== undefined) return text
+  throw new StoreRefusedError(`The store cannot hold this text: expected ${text_type.expected}, not empty.`)
 }
 
 /** Contexts of sealed texts, and uses of keyed hashes. A released one never changes. */
