@@ -20,7 +20,7 @@ const now = parameter('now_ms', count)
 const ERASE_INVOICE = statement(
   'erase_invoice',
   sql`update invoice set terms = ${parameter('terms', text_type)}, bank_payment = ${parameter('bank_payment', nullable(text_type))},
-      bank_reference = null, content_hash = 'erased', network = null, creator = null, held = 1, sealed = 1, erased_ms = ${now}, updated_ms = ${now}
+      bank_reference = null, content_hash = 'erased', network = null, creator = null, client = null, held = 1, sealed = 1, erased_ms = ${now}, updated_ms = ${now}
     where ${matched(invoice_key)} returning invoice_id`,
 )
 const ERASE_REPORTS = statement(
