@@ -28,8 +28,9 @@ was erased. Two things can no longer be done: sign the invoice, and recompute a 
 \`seal-texts\` does it, and \`select count(*) from invoice where sealed = 0\` shows what is left. An instance of an earlier release cannot read what a new one has
 sealed: finish the upgrade quickly ([Upgrades](upgrades.md)).
 
-**Copies.** SQLite overwrites erased bytes in its file; its write-ahead log may hold them until it is next reset, at the latest when the service stops. PostgreSQL
-keeps them until it vacuums (\`vacuum full invoice, webhook_delivery\` for now) and in its archived log. Backups have them until you delete these; delete the
+**Copies.** SQLite overwrites the erased bytes of a row in its file. Pages that it divided earlier may have older copies, and its write-ahead log has them until it
+is next reset, at the latest when the service stops: after an upgrade, or an erasure that must leave no trace, stop the service and run
+\`sqlite3 assay.sqlite vacuum\`. PostgreSQL keeps them until it vacuums (\`vacuum full invoice, webhook_delivery\` for now) and in its archived log. Backups have them until you delete these; delete the
 backups from before an erasure, or erase again after a restore. Receivers of webhooks, and callers, have what they were sent.
 
 **Requests under way.** An answer that repeats an invoice, such as that of the tool that created it, is stored sealed for ${limits.answer_kept_ms / DAY_MS} day like any other answer, and is not erased earlier. Events that
