@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 
 const INTRODUCTION = `# What is stored, where, how long, and how to erase it
 
-Made by \`node scripts/privacy-page.ts\` from the list of the store's columns (\`src/adapters/store/stored-columns.ts\`): each column of each table stands in the
+Made by \`node scripts/privacy-page.ts\` from the list of the store's columns (\`src/adapters/store/stored-columns.ts\`): each column of each table is in the
 table below once. A test sends a marker in every text field of every endpoint and tool and looks for it in every table, file and log line; it is found only
 where the table says "in clear" or "published".
 
@@ -37,7 +37,7 @@ backups from before an erasure, or erase again after a restore. Receivers of web
 were delivered are kept ${WEBHOOK_RULES.delivered_kept_ms / DAY_MS} days, those given up ${WEBHOOK_RULES.dead_kept_ms / DAY_MS} days.
 
 **Outside the store.** The data folder has keys (\`secret.key\`, \`receipt-keys.json\`, \`log.key\`), the head of the public log, and in the sandbox its chain. Log
-lines have ids of requests, tools, outcomes and times; no input, address of a client or text of a caller. Accounts and transactions are on a public chain, where nobody can erase them.
+lines have ids of requests, tools, outcomes and times; no input, address of a client or text of a caller. Accounts and transactions are on a public chain, where they cannot be erased.
 `
 
 const FORMS: Readonly<Record<StoredForm, string>> = {

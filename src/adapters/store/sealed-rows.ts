@@ -120,7 +120,7 @@ const SEAL_DELIVERY = statement(
     where ${matched(number)} and sealed = 0 returning number`,
 )
 
-/** Each table has a work of its own, so that none holds the lock for long. */
+/** A separate work for each table, so that none keeps the lock for long. */
 export const SEALING: readonly ((texts: SealedText, most: number) => Work<number>)[] = [
   sealInvoices,
   sealReports,

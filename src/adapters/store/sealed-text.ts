@@ -3,7 +3,7 @@ import { text_type } from './columns.ts'
 import { type Database, DatabaseStore } from './database.ts'
 import { StoreRefusedError, StoreUnavailableError } from './errors.ts'
 
-/** Before each sealed text, so that a text of a release without sealing, such as JSON or a URL, is not taken for one. */
+/** Before each sealed text, which distinguishes it from the texts of a release without sealing, such as JSON or a URL. */
 const SEALED = 'sealed:'
 
 /** Texts of callers, sealed for the columns of a store under the secret of its deployment. */
@@ -40,7 +40,7 @@ export function createSealedText(sealer: Sealer | null): SealedText {
   }
 }
 
-/** What a column of text refuses is refused sealed as well: an unpaired surrogate would not come back as it was. */
+/** Refuses what a column of text refuses: an unpaired surrogate would not come back as it was. */
 function storable(text: string): string {
   if (text !== '' && text_type.encode(text) !== undefined) return text
   throw new StoreRefusedError(`The store cannot hold this text: expected ${text_type.expected}, not empty.`)

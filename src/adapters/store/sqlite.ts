@@ -244,7 +244,7 @@ class SqliteStore extends SqlStore {
     return this.#inTransaction(() => this.#overwriting(options.overwrite ?? false, () => this.#allOrNothing(work, options.keep)))
   }
 
-  /** SQLite leaves deleted and replaced bytes in the file unless it is told to overwrite them. */
+  /** SQLite leaves deleted and replaced bytes in the file unless `secure_delete` is on. */
   #overwriting<Result>(overwrite: boolean, run: () => Result): Result {
     if (!overwrite) return run()
     this.#database.exec('pragma secure_delete = on')

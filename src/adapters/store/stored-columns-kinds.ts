@@ -12,7 +12,7 @@ export interface StoredColumns {
   names: readonly string[]
   /** For `clear` and `published` also the reason why it is not sealed. */
   holds: string
-  /** Where it differs from that of the table. */
+  /** Left out if the same as that of the table, as `erase`. */
   kept?: string
   erase?: string
 }
