@@ -132,11 +132,17 @@ const INVOICES = {
       own('invoice_id', 'sweeps', 'sweep_after_ms', 'put_off_ms'),
     ],
   },
-  invoice_watch: {
+  merchant_watch: {
     holds: 'how far the transfers to a merchant were read',
-    kept: EVER,
+    kept: 'while the merchant has an invoice',
     erase: LEDGER,
-    columns: [chain('account', 'merchant'), own('next_block', 'looked_ms')],
+    columns: [chain('account', 'merchant'), own('next_block', 'looked_ms', 'until_s', 'due_ms', 'wait_ms', 'rank_ms', 'proven')],
+  },
+  purged_invoice: {
+    holds: 'an invoice that expired unpaid and was deleted, so that its deposit address can be forwarded',
+    kept: 'some months',
+    erase: NOTHING,
+    columns: [chain('account that is paid', 'merchant'), own('invoice_id', 'expires_s', 'purged_ms')],
   },
 } as const satisfies Record<string, StoredTable>
 

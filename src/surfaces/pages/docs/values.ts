@@ -211,6 +211,7 @@ const INVOICES: Values = {
   statement_writes: () => INVOICE_RULES.statement_writes,
   client_writes: () => INVOICE_RULES.per_minute,
   network_writes: () => INVOICE_RULES.network_new_per_minute,
+  retention_days: () => INVOICE_RULES.retention_days,
   network_signed: () => INVOICE_RULES.new_signed_network,
   provider_signed: () => INVOICE_RULES.new_signed_provider,
   all_signed: () => INVOICE_RULES.new_signed_all,
