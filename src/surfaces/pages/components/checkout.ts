@@ -34,7 +34,6 @@ interface InvoiceDetails {
   client_name: string | null
   memo: string | null
   order_number: string | null
-  /** When these details were erased; null while they are kept. */
   erased_s: number | null
   /** Page of the shop, and its host; null if the invoice names none. */
   shop: { url: string; host: string } | null
