@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import { WATCH_MARGIN_S, type InvoicePayment, type MerchantLook, type NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { request as claimOf } from '../support/store-payments.ts'
@@ -56,7 +55,7 @@ for (const open of STORE_DRIVERS) {
     const inFresh = (name: string, run: () => Promise<void>) =>
       void test(name, async () => {
         fresh = await driver.fresh()
-        store = await openStore(fresh.target)
+        store = await openSealed(fresh.target)
         await run()
         await store.close()
       })
@@ -133,7 +132,7 @@ for (const open of STORE_DRIVERS) {
     })
 
     inFresh('creations that evict each other’s invoices leave every merchant with an invoice watched', async () => {
-      const other = await openStore(fresh.target)
+      const other = await openSealed(fresh.target)
       const merchants = Array.from({ length: 3 }, address)
       for (let round = 0; round < 20; round++) {
         const pairs = [store, other].flatMap((one) => merchants.map((merchant) => ({ one, merchant, network: hash() })))

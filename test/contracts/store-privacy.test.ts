@@ -12,6 +12,7 @@ import { readTerms, termsText, type InvoiceTerms } from '../../src/pure/invoices
 import { privacyJobs } from '../../src/service/jobs/privacy.ts'
 import { INVOICE_RULES } from '../../src/service/limits.ts'
 import { openSealed, STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { WIDE_BOUNDS } from '../support/webhooks.ts'
 
 const DAY_MS = 86_400_000
 const NOW_S = 1_800_000_000
@@ -134,6 +135,7 @@ async function subscribe(store: Store, owner: string): Promise<string> {
   const subscription = {
     subscription_id,
     owner,
+    provider: 'p',
     network: 'n',
     url: 'https://hooks.example/canary?token=1',
     events: ['invoice.paid', 'invoice.voided'] as const,
@@ -142,8 +144,7 @@ async function subscribe(store: Store, owner: string): Promise<string> {
     issued_s: 0,
     challenge_until_ms: NOW_MS + DAY_MS,
   }
-  const bounds = { owner_subscriptions: 10, network_subscriptions: 1_000, subscriptions: 1_000 }
-  assert.equal((await store.webhooks.subscribe(subscription, null, bounds)).kind, 'created')
+  assert.equal((await store.webhooks.subscribe(subscription, null, WIDE_BOUNDS)).kind, 'created')
   await store.webhooks.end_challenge({ subscription_id, rotation: 0, state: 'verified', fault: null })
   return subscription_id
 }

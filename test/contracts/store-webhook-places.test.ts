@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { NewWebhookSubscription } from '../../src/ports/webhooks.ts'
-import { STORE_DRIVERS, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS, type StoreDriver } from '../support/store-drivers.ts'
 import { ANY_EVENT, subscriptionOf, WIDE_BOUNDS } from '../support/webhooks.ts'
 
 const NOW_MS = ANY_EVENT.at_ms
@@ -47,7 +46,7 @@ for (const open of STORE_DRIVERS) {
 
     /** A store of its own for a test, because the bounds count all subscriptions. */
     async function opened(t: { after(end: () => Promise<void>): void }): Promise<Store> {
-      const store = await openStore((await driver.fresh()).target)
+      const store = await openSealed((await driver.fresh()).target)
       t.after(() => store.close())
       return store
     }

@@ -7,9 +7,9 @@ export const CALLS = {
     kept: days(limits.a2a_task_ms),
     erase: BY_AGE,
     columns: [
-      keyed('id of the task, which is needed to read it; client', 'task_id', 'client'),
+      keyed('id of the task, which is needed to read it; client and its networks', 'task_id', 'client', 'network', 'provider'),
       sealed('messages, input and answer', 'body'),
-      own('revision', 'working', 'updated_ms'),
+      own('revision', 'working', 'updated_ms', 'paid', 'bytes'),
     ],
   },
   allowance: {
@@ -33,9 +33,9 @@ export const CALLS = {
     erase: BY_AGE,
     columns: [
       hashed('answer token, which is needed to open it', 'token_hash'),
-      keyed('client', 'client'),
+      keyed('networks of the client', 'client', 'provider'),
       sealed('answer, under a key derived from the token', 'sealed'),
-      own('bytes', 'created_ms'),
+      own('bytes', 'created_ms', 'paid'),
     ],
   },
 } as const satisfies Record<string, StoredTable>

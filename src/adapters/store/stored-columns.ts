@@ -1,4 +1,4 @@
-import { WEBHOOK_RULES } from '../../service/limits.ts'
+import { INVOICE_RULES, WEBHOOK_RULES } from '../../service/limits.ts'
 import { CALLS, CREDITS, PAYMENTS } from './stored-columns-calls.ts'
 import {
   BY_AGE,
@@ -140,7 +140,7 @@ const INVOICES = {
   },
   purged_invoice: {
     holds: 'an invoice that expired unpaid and was deleted, so that its deposit address can be forwarded',
-    kept: 'some months',
+    kept: `${INVOICE_RULES.purged_kept_days / 365} years`,
     erase: NOTHING,
     columns: [chain('account that is paid', 'merchant'), own('invoice_id', 'expires_s', 'purged_ms')],
   },
@@ -173,11 +173,11 @@ const WEBHOOKS = {
   },
   webhook_subscription: {
     holds: 'a receiver of events',
-    kept: `until it is deleted; unverified ones ${days(WEBHOOK_RULES.challenge.kept_ms)} after their expiry`,
+    kept: `until it is deleted or its invoice or receiver ends; unverified ones ${days(WEBHOOK_RULES.challenge.kept_ms)} after their expiry`,
     erase: `DELETE of the subscription; ${ERASE} for that of an invoice`,
     columns: [
       sealed('address of the receiver, and the secret that signs its events', 'url', 'secret'),
-      keyed('network that subscribed', 'network'),
+      keyed('networks that subscribed', 'network', 'provider'),
       { form: 'own', names: ['owner'], holds: 'account or invoice whose events it gets' },
       own(
         'subscription_id',
@@ -195,6 +195,8 @@ const WEBHOOKS = {
         'challenge_due_ms',
         'challenge_until_ms',
         'challenge_fault',
+        'paid',
+        'failing_since_ms',
         'sealed',
       ),
     ],
@@ -254,7 +256,7 @@ const RECORDS = {
       },
       chain('account of the underwriter', 'address'),
       hashed('the entry', 'entry_hash'),
-      keyed('network that registered it', 'network'),
+      keyed('networks that registered it', 'network', 'provider'),
       own('issued_s', 'valid_until_s', 'proven_s', 'listed_until_s'),
     ],
   },
