@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url'
 import type { WebhookStore, WebhookSubscription } from '../ports/webhooks.ts'
 import { WEBHOOK_RULES } from '../service/limits.ts'
 import type { Invocation } from './commands.ts'
-import { markMode, readEnvironment, withLedger } from './deployment.ts'
+import { type LedgerDesk, markMode, readEnvironment, withLedger } from './deployment.ts'
 import { CliError, type Exit, unknownName } from './errors.ts'
 import { printable, remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
 
@@ -16,13 +16,14 @@ export async function run(invocation: Invocation): Promise<Exit> {
     throw new CliError('usage', 'Name what is removed: an id (whs_…), --owner, --host, --network-hash or --dead.')
   const settings = readEnvironment()
   markMode(settings)
-  return withLedger<Exit>(settings, async ({ store: { webhooks } }) => {
+  const listed = async ({ store: { webhooks } }: LedgerDesk): Promise<Exit> => {
     const found = await matching(webhooks, filters)
     if (action === 'list') show(found, wantsJson(invocation))
     else if (found.length === 0) throw new CliError('no_input', 'No subscription matches; "assay webhooks list" shows them.')
     else await remove(webhooks, found, wantsJson(invocation))
     return 'ok'
-  })
+  }
+  return withLedger(settings, listed, { texts: true })
 }
 
 type Filter = (subscription: WebhookSubscription) => boolean

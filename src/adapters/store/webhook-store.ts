@@ -22,6 +22,7 @@ import { assigned, expression, inserted, matched, raw, selected, sql, statement 
 import { assertStorable, execute, readAll, readFirst, readOne, type Work } from './database.ts'
 import { CONTEXTS, SealedStore, type SealedText } from './sealed-text.ts'
 import { findPlace, wasPaid } from './webhook-places.ts'
+import { GIVE_UP, PURGE, PURGE_ENDED, PURGE_OF_ENDED } from './webhook-purge.ts'
 
 /** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
 
@@ -256,32 +257,6 @@ const END_TURN = statement(
 const COUNT_STATE = statement(
   'webhook_count_state',
   sql`select ${expression('deliveries', count, 'count(*)')} from webhook_delivery where ${matched(pick(attempt, 'state'))}`,
-)
-
-const GIVE_UP = statement(
-  'webhook_give_up',
-  sql`update webhook_delivery set state = 'dead', fault = 'expired' where number in (
-    select number from webhook_delivery where state = 'pending' and since_ms < ${parameter('pending_since_ms', count)} limit ${limit})
-    returning number`,
-)
-const PURGE = statement(
-  'webhook_purge',
-  sql`delete from webhook_delivery where number in (
-    select number from webhook_delivery where ${matched(pick(attempt, 'state'))} and created_ms < ${parameter('ended_before_ms', count)}
-    limit ${limit}) returning number`,
-)
-
-/** Subscriptions that ended are kept so that their owners can read for a while why. */
-const PURGE_OF_ENDED = statement(
-  'webhook_purge_of_ended',
-  sql`delete from webhook_delivery where number in (select d.number from webhook_subscription s join webhook_delivery d on d.subscription_id = s.subscription_id
-    where s.state in ('expired', 'refused') and s.challenge_until_ms < ${parameter('unverified_ms', count)} limit ${limit}) returning number`,
-)
-const PURGE_ENDED = statement(
-  'webhook_purge_ended',
-  sql`delete from webhook_subscription where subscription_id in (
-    select subscription_id from webhook_subscription where state in ('expired', 'refused')
-      and challenge_until_ms < ${parameter('unverified_ms', count)} limit ${limit}) returning subscription_id`,
 )
 
 /** Subscriptions follow one another, so that no bound is exceeded. */
