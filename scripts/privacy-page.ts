@@ -37,7 +37,7 @@ backups from before an erasure, or erase again after a restore. Receivers of web
 were delivered are kept ${WEBHOOK_RULES.delivered_kept_ms / DAY_MS} days, those given up ${WEBHOOK_RULES.dead_kept_ms / DAY_MS} days.
 
 **Outside the store.** The data folder has keys (\`secret.key\`, \`receipt-keys.json\`, \`log.key\`), the head of the public log, and in the sandbox its chain. Log
-lines have ids of requests, tools, outcomes and times; no input, address of a client or text of a caller. Accounts and transactions are on a public chain, where they cannot be erased.
+lines have ids of requests, tools, outcomes and times, and the request id that a caller chose (\`X-Client-Request-Id\`); no input, address of a client or other text of a caller. Accounts and transactions are on a public chain, where they cannot be erased.
 `
 
 const FORMS: Readonly<Record<StoredForm, string>> = {
