@@ -2,6 +2,7 @@ import type { HeadlineRule } from '../headline.ts'
 import type { Check } from './verdict.ts'
 import type { BicFacts } from './bic.ts'
 import { COUNTRIES, PROHIBITED_JURISDICTIONS, sanctionsHint } from './countries.ts'
+import { doubtWords, fieldDoubts } from './field-doubts.ts'
 import { IBAN_REGISTRY, type IbanFacts } from './iban.ts'
 import { datesOf } from '../datasets/table.ts'
 import { banksWith, ibanCountry } from './same-country.ts'
@@ -64,18 +65,17 @@ export function packAnswer<Field extends string>(
   cross_checks: CrossFinding[],
   concern: string | null,
 ): PackAnswer<Field> {
-  const done = entriesOf(checks).flatMap(([field, check]) => (check === null ? [] : [{ field, check }]))
+  const done = Object.values(checks).filter((check) => check !== null).length
+  const doubts = fieldDoubts(checks)
   const faults = [
-    ...done.filter(({ check }) => check.verdict === 'invalid').map(({ field, check }) => `${field} fails (${check.reason_code})`),
+    ...doubts.filter(({ kind }) => kind === 'invalid').map(({ field, code }) => `${field} fails (${code})`),
     ...cross_checks.filter(({ severity }) => severity === 'fatal').map(({ code }) => code),
   ]
   const cross_remarks = cross_checks.filter(({ severity }) => severity === 'warning').length
-  // Well formed, but not confirmed by a published list or series: a warning, not a failure.
-  const unconfirmed = done.filter(({ check }) => check.verdict !== 'invalid' && !check.valid)
-  const remarks = done.reduce((sum, { check }) => sum + check.warnings.length, cross_remarks) + unconfirmed.length
+  const remarks = doubts.filter(({ kind }) => kind !== 'invalid').length + cross_remarks
   const verdict = faults.length > 0 ? 'fail' : remarks > 0 ? 'review' : 'pass'
-  const open = unconfirmed.map(({ field, check }) => `${field} could not be confirmed (${check.reason_code})`)
-  const summary = summaryOf(faults, open, done.length, remarks)
+  const open = doubts.filter(({ kind }) => kind === 'unconfirmed').map(doubtWords)
+  const summary = summaryOf(faults, open, done, remarks)
   return {
     valid: faults.length === 0,
     verdict,

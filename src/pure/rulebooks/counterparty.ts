@@ -2,6 +2,7 @@ import { bandOf, type FiredFactor, ruleBook, type RuleBook, scoreOf } from './ru
 import { type Band, TENANCY_TABLE } from './tenancy.ts'
 import { checkCompanyNumber } from '../checks/company-number.ts'
 import { type VendorDomain, DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS } from '../checks/domains.ts'
+import { doubtSentence, fieldDoubts, type FieldDoubt } from '../checks/field-doubts.ts'
 import { checkIban, type IbanFacts } from '../checks/iban.ts'
 import { readJurisdiction, cleanText, readPostalAddress, type PostalAddress } from '../checks/jurisdictions.ts'
 import { checkLei, type LeiFacts } from '../checks/lei.ts'
@@ -217,6 +218,8 @@ interface Inspected {
   verified: boolean
   /** Given fields without a result. */
   unknown: string[]
+  /** Given fields that are invalid, unconfirmed or unread, and those with a warning. */
+  doubts: FieldDoubt[]
 }
 
 /** Checks everything that was given, by itself and against the declared country. A country code that no country has differs from all. */
@@ -248,7 +251,7 @@ export function inspectCounterparty(given: Counterparty): Inspected {
   if (given.domain !== null) found.push(...mailFactors(given.domain.name), ...domainFactors(given.domain.age))
   const company_unjudged = given.company_number !== undefined && !british
   const checked = [iban, lei, vat, company, given.domain?.name ?? null].some((part) => part !== null)
-  const read = address !== null && (address.country !== null || address.po_box)
+  const read = address !== null && (address.country !== null || address.po_box || places.length > 0)
   const empty = !checked && !read && places.length === 0
   const verified = [iban, lei, vat, company].some((check) => check?.valid === true)
   const unknown = [
@@ -257,21 +260,25 @@ export function inspectCounterparty(given: Counterparty): Inspected {
     ...(vat_unjudged ? ['vat_number'] : []),
     ...(given.domain !== null && given.domain.name === null ? ['vendor_domain'] : []),
   ]
+  const judged = { recipient_iban: iban, lei, vat_number: vat, company_number: company }
+  const doubts = fieldDoubts(judged, address === null || read ? [] : ['physical_address'])
   const read_off = { declared_country, iban_country, iban, lei, vat, company, address }
-  return { found, ...read_off, empty, company_unjudged, vat_unjudged, verified, unknown }
+  return { found, ...read_off, empty, company_unjudged, vat_unjudged, verified, unknown, doubts }
 }
 
 /** Whole dollars from which on an unknown age of the domain is looked at by a person. */
 const LARGE_USD = 10_000n
 
 /**
- * Returns why a person must review a payee with few factors, or null to clear it: it needs a valid identifier, no given data without a
- * result, and a known age of the domain if the amount is large.
+ * Returns why a person must review a payee with few factors, or null to clear it: it needs a valid identifier, no given data that has a warning,
+ * is invalid, or has no result, and a known age of the domain if the amount is large.
  */
-function reasonToReview({ empty, verified, unknown, found: factors }: Inspected, whole_usd: bigint | null): string | null {
+function reasonToReview({ empty, verified, unknown, doubts, found: factors }: Inspected, whole_usd: bigint | null): string | null {
   if (empty) return 'Nothing about the recipient was given that could be inspected.'
   if (!verified) return 'No account, LEI, VAT number or company number was given that is valid.'
   if (unknown.length > 0) return `There is no result for ${unknown.join(', ')}.`
+  const doubt = doubtSentence(doubts)
+  if (doubt !== null) return doubt
   const ageless = factors.some(({ factor }) => factor === 'domain_age_unknown')
   return ageless && whole_usd !== null && whole_usd >= LARGE_USD ? 'The age of the domain is unknown, and the amount is large.' : null
 }
@@ -404,7 +411,7 @@ function summarizeDecision(decision: Decision, flags: number, why: string | null
 }
 
 /** Recommended next steps, most important first. */
-function advice({ found, company_unjudged, vat_unjudged, empty }: Inspected, decision: Decision): string[] {
+function advice({ found, company_unjudged, vat_unjudged, empty, doubts }: Inspected, decision: Decision): string[] {
   const has = (...factors: FoundFactor['factor'][]) => found.some(({ factor }) => factors.includes(factor))
   const given: string[] = []
   if (empty) given.push('Give the account, the domain or an identifier of the payee.')
@@ -416,6 +423,10 @@ function advice({ found, company_unjudged, vat_unjudged, empty }: Inspected, dec
   if (has('country_elevated'))
     given.push('Screen the names of the payee and of its bank: the country is under a list-based or sectoral programme.')
   if (has('iban_invalid')) given.push('Ask for the account again, by a way that you already know.')
+  if (doubts.some(({ kind }) => kind === 'warning' || kind === 'unconfirmed')) {
+    given.push('Ask the payee to confirm the values that have a warning, by a way that you already know.')
+  }
+  if (doubts.some(({ kind }) => kind === 'unread')) given.push('Write the address with its country at the end: it could not be read.')
   if (has('disposable_email_domain', 'free_mail_domain', 'domain_age_under_30_days')) {
     given.push('Call the vendor back on a number that you had before this invoice.')
   }

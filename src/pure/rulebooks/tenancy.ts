@@ -1,4 +1,5 @@
 import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../checks/company-number.ts'
+import { doubtSentence, fieldDoubts, type FieldDoubt } from '../checks/field-doubts.ts'
 import { checkIban, IBAN_DATA_AS_OF, type IbanFacts } from '../checks/iban.ts'
 import { checkLei, LEI_DATA_AS_OF } from '../checks/lei.ts'
 import { alpha2, banksWith, ibanCountry } from '../checks/same-country.ts'
@@ -127,6 +128,8 @@ interface DepositRisk extends Risk<DepositFactor> {
   /** Read off the IBAN, null when it cannot be. */
   iban_country: string | null
   property_country: string | null
+  /** Doubts about the given values. */
+  doubts: FieldDoubt[]
 }
 
 /** Rates the risk of paying a deposit to this account. An unknown country code counts as another country. */
@@ -149,7 +152,8 @@ export function depositRisk(asked: DepositRequest, { table } = TENANCY): Deposit
     )
   }
   if (asked.deposit_before_viewing === true) fire('deposit_before_viewing', 'The deposit is asked before a viewing.')
-  return { ...rateRisk(fired, table), check, iban_country, property_country }
+  const doubts = fieldDoubts({ deposit_iban: check }, given !== null && property_country === null ? ['property_country'] : [])
+  return { ...rateRisk(fired, table), check, iban_country, property_country, doubts }
 }
 
 /** The score of the verdict: the higher one, a third of the lower one, and what is wrong with the landlord's numbers. */
@@ -162,17 +166,27 @@ export function tenancyBand(score: number, { table } = TENANCY): Band {
   return bandOf(score, table.bands)
 }
 
-/** Band of an answer: at least elevated where there is a reason why a person must look at the name of the landlord. The score does not change. */
+/** Band of an answer: at least elevated where there is a reason why a person must look at a given value. The score does not change. */
 function bandWithConcern(band: Band, concern: string | null): Band {
   return concern !== null && band === 'low' ? 'elevated' : band
 }
 
-/** Members of an answer with the band of a risk; `concern` is why a person must look at the name of the landlord, null for none. */
+/**
+ * The reason that raises the best decision: about the name of the landlord, or a given value. A doubt about a value that the decision shows already adds
+ * nothing.
+ */
+function raisingConcern(best: boolean, name_concern: string | null, doubts: readonly FieldDoubt[]): string | null {
+  const given = [name_concern, best ? doubtSentence(doubts) : null].filter((reason) => reason !== null)
+  return given.length === 0 ? null : given.join(' ')
+}
+
+/** Members of an answer with the band of a risk; `name_concern` is why a person must look at the name of the landlord, null for none. */
 export function bandAnswer(
-  { score, band: by_score, fired }: Risk<string>,
-  concern: string | null,
+  { score, band: by_score, fired, doubts = [] }: Risk<string> & { doubts?: readonly FieldDoubt[] },
+  name_concern: string | null,
   recommendations: Readonly<Record<Band, string>>,
 ) {
+  const concern = raisingConcern(by_score === 'low', name_concern, doubts)
   const band = bandWithConcern(by_score, concern)
   return {
     risk_score: score,
@@ -203,16 +217,18 @@ const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
 type TenancyFacts = DepositRequest & ListingSignals & { landlord_lei?: string | undefined; landlord_company_no?: string | undefined }
 
 /**
- * One verdict on the account, the landlord's numbers and the listing, with the checks that it rests on. `concern` is why a person must look at
- * the name of the landlord, null for none; with one the verdict is at least CAUTION.
+ * One verdict on the account, the landlord's numbers and the listing, with the checks that it rests on. `name_concern` is why a person must look
+ * at the name of the landlord, null for none; with one, or with a given value that is invalid or has a warning, the verdict is at least CAUTION.
  */
-export function rateTenancy(asked: TenancyFacts, concern: string | null) {
+export function rateTenancy(asked: TenancyFacts, name_concern: string | null) {
   const [deposit, listing] = [depositRisk(asked), listingRisk(asked)]
   const lei = asked.landlord_lei === undefined ? null : checkLei(asked.landlord_lei)
   const company = asked.landlord_company_no === undefined ? null : checkCompanyNumber(asked.landlord_company_no)
   const landlord = landlordFlags(lei, company)
   const score = verdictScore(deposit.score, listing.score, landlord)
   const by_score = tenancyVerdict(score)
+  const doubts = [...deposit.doubts, ...fieldDoubts({ landlord_lei: lei, landlord_company_no: company })]
+  const concern = raisingConcern(by_score === 'PROCEED', name_concern, doubts)
   const verdict = concern !== null && by_score === 'PROCEED' ? 'CAUTION' : by_score
   const { standard, policy_hash } = TENANCY
   const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly FiredFactor[]) =>

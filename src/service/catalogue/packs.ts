@@ -65,7 +65,9 @@ export const BAND_OUTPUT = {
   risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
   band: z
     .enum(['low', 'elevated', 'high', 'critical'])
-    .describe('0-19, 20-44, 45-69, 70-100; at least elevated with a name that a person must look at.'),
+    .describe(
+      '0-19, 20-44, 45-69, 70-100; at least elevated with a value that is invalid or has a warning, or a name that a person must look at.',
+    ),
   recommendation: z.string().describe('What to do.'),
   flags: RISK_FLAGS,
   flags_fired: z.int().min(0).max(100).describe('How many.'),

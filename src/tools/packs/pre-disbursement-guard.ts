@@ -39,12 +39,12 @@ export default defineTool({
     'Screens a payee before money leaves: IBAN, LEI, VAT and UK company number, age of the vendor’s domain (RDAP, under 30 days is a ' +
     'scam signal), disposable mail domains, mismatches of countries, and the payee’s name on sanctions lists. A published rule book gives CLEAR, REVIEW or BLOCK.',
   family: 'packs',
-  version: '1.3.1',
+  version: '1.4.0',
   price: 'check',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
     checked: [
-      'identifiers by their own rules, countries against one another',
+      'identifiers by their own rules, where each warning is at least REVIEW; countries against one another',
       'age of the domain as its registry says (in a sandbox: fixed samples, marked in source)',
       'mail domains against lists',
       'the name of the payee, on the lists that names.lists states; a possible match is at least REVIEW',
@@ -89,8 +89,8 @@ export default defineTool({
     decision: z
       .enum(['CLEAR', 'REVIEW', 'BLOCK'])
       .describe(
-        'Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number, nothing unknown, and a given name that was checked ' +
-          'without a possible match; else at least REVIEW.',
+        'Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number, no given value that is invalid, unread or has a ' +
+          'warning, and a given name that was checked without a possible match; else at least REVIEW.',
       ),
     clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It does not prove anything.'),
     risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),

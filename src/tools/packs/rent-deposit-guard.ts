@@ -20,7 +20,7 @@ export default defineTool({
     'Checks the IBAN for a rental deposit and whether its country is that of the property, and flags deposits asked before a viewing. Adds ' +
     'up named factors of a published rule book to a score of 0-100. Does not establish whose account it is.',
   family: 'packs',
-  version: '1.2.0',
+  version: '1.3.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -16,7 +16,7 @@ export default defineTool({
     'Combines the account for the deposit, its country, the landlord’s LEI and UK company number and what you observed of the listing into ' +
     'PROCEED, CAUTION or STOP. Score: the higher of deposit and listing, a third of the lower, and the landlord’s points.',
   family: 'packs',
-  version: '1.2.1',
+  version: '1.3.0',
   price: 'check',
   annotations: PURE,
   scope: {
@@ -55,9 +55,13 @@ export default defineTool({
   output: z.strictObject({
     verdict: z
       .enum(['PROCEED', 'CAUTION', 'STOP'])
-      .describe('Below 20, below 45, from 45; at least CAUTION with a name that a person must look at.'),
+      .describe(
+        'Below 20, below 45, from 45; at least CAUTION with a value that is invalid or has a warning, or a name that a person must look at.',
+      ),
     risk_score: SCORE.describe('The score of the verdict.'),
-    band: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100; at least elevated with such a name.'),
+    band: z
+      .enum(['low', 'elevated', 'high', 'critical'])
+      .describe('0-19, 20-44, 45-69, 70-100; at least elevated with such a value or name.'),
     summary: z.string().describe('One sentence.'),
     flags: z
       .array(
