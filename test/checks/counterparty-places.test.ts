@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPostalAddress } from '../../src/pure/checks/jurisdictions.ts'
+import { readPostalAddress } from '../../src/pure/checks/postal-address.ts'
 import { inspectCounterparty } from '../../src/pure/rulebooks/counterparty.ts'
 
 test('a place under a comprehensive programme is found wherever the address sets it apart, and streets and towns of the name are none', () => {

@@ -1,142 +1,17 @@
-import { COUNTRIES, PROHIBITED_JURISDICTIONS, type JurisdictionRow } from './countries.ts'
-import { countryByForeignName, countryByName, foldName, stateCountryAtEnd } from './place-names.ts'
-
-/** A row of the table, without the names that are looked for. */
-export type Jurisdiction = Pick<JurisdictionRow, 'code' | 'kind' | 'level' | 'name' | 'programme'>
-
-/**
- * `name`: means the jurisdiction among other words as well. `other_name`: in another language of Latin script, or an acronym, which streets
- * and offices have too. `town`: lies in it. `small_town`: lies in it, as a person should confirm.
- */
-type TermKind = 'name' | 'other_name' | 'town' | 'small_town'
-
-/** A name of the table. */
-interface PlaceTerm {
-  /** Folded. */
-  words: readonly string[]
-  kind: TermKind
-  row: Jurisdiction
-  /** Its spelling in lower case, where without its accents it would be another word; null elsewhere. */
-  exact: string | null
-}
-
-/** Names that without accents are other words: Irã is Iran, Ira is a person. */
-const NEEDS_ACCENT = /[^\p{ASCII}]/u
-const SHORT = 3
-
-function termsOf({ aliases, names_alone, towns, small_towns, ...row }: JurisdictionRow): PlaceTerm[] {
-  const { name } = row
-  const kinds: readonly (readonly [TermKind, readonly string[]])[] = [
-    ['small_town', small_towns],
-    ['town', towns],
-    ['other_name', names_alone],
-    ['name', [...aliases, name, ...(row.kind === 'region' ? [row.code] : [])]],
-  ]
-  return kinds.flatMap(([kind, names]) =>
-    names.map((one): PlaceTerm => {
-      const words = foldName(one).split(' ')
-      const short = words.length === 1 && (words[0]?.length ?? 0) <= SHORT && /^[a-z]+$/.test(words[0] ?? '')
-      return { words, kind, row, exact: short && NEEDS_ACCENT.test(one) ? one.normalize('NFC').toLowerCase() : null }
-    }),
-  )
-}
-
-/** Scripts that write no spaces between words: their names are looked for inside of words. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-/** Koreans of China and their prefecture are called 朝鲜族. */
-const NOT_A_PLACE = /朝[鲜鮮]族/g
-/** Korean writes what kind of place it is, and particles, right behind the name. */
-const HANGUL = /[\u1100-\u11ff]/
-const HANGUL_ENDINGS = ['시', '특별시', '직할시', '도', '군', '구역', '의', '에서', '에'].map((ending) => ending.normalize('NFKD'))
-/** The table as it is searched. */
-interface PlaceIndex {
-  rows: readonly JurisdictionRow[]
-  by_code: ReadonlyMap<string, Jurisdiction>
-  /** By the folded name; for a repeated name the last, stronger kind counts. */
-  terms: ReadonlyMap<string, PlaceTerm>
-  /** By their first word, the longest first. */
-  by_first_word: ReadonlyMap<string, readonly PlaceTerm[]>
-  unspaced: readonly PlaceTerm[]
-  hangul: readonly PlaceTerm[]
-}
-
-function placeIndex(rows: readonly JurisdictionRow[]): PlaceIndex {
-  const terms = new Map(rows.flatMap(termsOf).map((term) => [term.words.join(' '), term]))
-  const ofOneWord = (script: RegExp) => [...terms.values()].filter(({ words }) => words.length === 1 && script.test(words[0] ?? ''))
-  return {
-    rows,
-    by_code: new Map(rows.map(({ code, kind, level, name, programme }) => [code, { code, kind, level, name, programme }])),
-    terms,
-    by_first_word: new Map(
-      [...Map.groupBy(terms.values(), ({ words }) => words[0] ?? '')].map(([first, some]) => [
-        first,
-        some.toSorted((one, other) => other.words.length - one.words.length),
-      ]),
-    ),
-    unspaced: ofOneWord(UNSPACED).toSorted((one, other) => (other.words[0]?.length ?? 0) - (one.words[0]?.length ?? 0)),
-    hangul: ofOneWord(HANGUL),
-  }
-}
-
-let searched: PlaceIndex | null = null
-
-/** The snapshot in use, indexed at its first use. */
-export function jurisdictions(): PlaceIndex {
-  const { rows } = PROHIBITED_JURISDICTIONS.view
-  if (searched?.rows !== rows) searched = placeIndex(rows)
-  return searched
-}
-
-/** The term that is the whole text. */
-function findPlaceTerm(text: string): PlaceTerm | null {
-  const term = jurisdictions().terms.get(foldName(text)) ?? null
-  return term !== null && isSpelled(term, text) ? term : null
-}
-
-function isSpelled({ exact }: PlaceTerm, text: string): boolean {
-  return exact === null || text.normalize('NFC').toLowerCase().includes(exact)
-}
-
-/** A term in a list of words: from `start` up to, and without, `end`. */
-interface PlaceMention {
-  term: PlaceTerm
-  start: number
-  end: number
-}
-
-/** The terms in a text, the longest at each place, none over another. `words` are those of the text, folded. */
-function findPlaceMentions(text: string, words: readonly string[]): PlaceMention[] {
-  const found: PlaceMention[] = []
-  for (let start = 0; start < words.length;) {
-    const mention = mentionAt(text, words, start)
-    if (mention === null) start++
-    else {
-      found.push(mention)
-      start = mention.end
-    }
-  }
-  return found
-}
-
-function mentionAt(text: string, words: readonly string[], start: number): PlaceMention | null {
-  const word = words[start] ?? ''
-  for (const term of jurisdictions().by_first_word.get(word) ?? []) {
-    const fits = term.words.every((one, index) => words[start + index] === one)
-    if (fits && isSpelled(term, text)) return { term, start, end: start + term.words.length }
-  }
-  const inside = UNSPACED.test(word) ? unspacedTerm(word) : HANGUL.test(word) ? hangulTerm(word) : null
-  return inside === null ? null : { term: inside, start, end: start + 1 }
-}
-
-function unspacedTerm(word: string): PlaceTerm | null {
-  const plain = word.replace(NOT_A_PLACE, '')
-  return jurisdictions().unspaced.find(({ words }) => plain.includes(words[0] ?? '')) ?? null
-}
-
-function hangulTerm(word: string): PlaceTerm | null {
-  const isTerm = ({ words: [name = ''] }: PlaceTerm) => word.startsWith(name) && HANGUL_ENDINGS.includes(word.slice(name.length))
-  return jurisdictions().hangul.find(isTerm) ?? null
-}
+import { COUNTRIES } from './countries.ts'
+import {
+  findPlaceMentions,
+  findPlaceTerm,
+  jurisdictions,
+  type Jurisdiction,
+  type PlaceMention,
+  type PlaceTerm,
+  wholeMention,
+} from './place-index.ts'
+import { countryByForeignName } from './country-names.ts'
+import { countryByName, foldName, isCode, isNameOfTwo, nameFlags, stateCountryAtEnd } from './place-names.ts'
+import { worldTowns } from './prohibited-places.ts'
+import { hasStreetWord } from './street-words.ts'
 
 /** A place of the table that a text names. */
 interface ListedPlace extends Jurisdiction {
@@ -170,7 +45,8 @@ interface Statement {
  * but a homonym with a state or another country behind it is never `meant`. Of places that a semicolon or slash sets apart each must be known.
  * Names of persons and companies are unknown.
  */
-export function readJurisdiction(text: string): JurisdictionReading {
+export function readJurisdiction(written: string): JurisdictionReading {
+  const text = nameFlags(written)
   const apart = split(text, /[;/]/).map(readStatement)
   const places = gravestFirst(apart.flatMap((statement) => statement.places))
   const [gravest] = places
@@ -231,21 +107,25 @@ interface StatementPart {
 
 function readStatementPart(text: string): StatementPart {
   const words = foldName(text).split(' ')
-  const code = jurisdictions().by_code.get(text.toUpperCase())
+  const code = jurisdictions().by_code.get((/^[A-Z]{3}$/.test(text) ? countryByName(text.toLowerCase()) : null) ?? text.toUpperCase())
   // Two letters are as likely a state of the United States, but for those of a comprehensive programme.
-  const by_code: PlaceMention[] =
-    code?.level === 'comprehensive' && words.length > 0
-      ? [{ term: { words, kind: 'name', row: code, exact: null }, start: 0, end: words.length }]
-      : []
+  const listed = code?.level === 'comprehensive' ? code : null
   const named = findPlaceTerm(text) === null ? jurisdictions().by_code.get(countryNamed(text) ?? '') : undefined
-  const by_name: PlaceMention[] =
-    named === undefined ? [] : [{ term: { words, kind: 'name', row: named, exact: null }, start: 0, end: words.length }]
-  const mentions = [by_code, by_name].find((found) => found.length > 0) ?? findPlaceMentions(text, words)
+  const row = listed ?? named
+  const mentions = row === undefined ? findPlaceMentions(text, words) : [wholeMention({ words, kind: 'name', row, exact: null }, words, 0)]
   const taken = new Set(mentions.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)))
   const others = [...words.keys()].filter(
     (index) => !taken.has(index) && !SAYS_LITTLE.has(words[index] ?? '') && !/\d/.test(words[index] ?? ''),
   )
-  return { text, words, mentions, others, country: mentions.length > 0 ? null : countryNamed(text) }
+  // "Germany and Iran" is a list of two countries.
+  const listing = words.some((word) => AND.has(word)) && countryByName(others.map((index) => words[index]).join(' ')) !== null
+  return {
+    text,
+    words,
+    mentions,
+    others: mentions.length > 0 && listing ? [] : others,
+    country: mentions.length > 0 ? null : countryNamed(text),
+  }
 }
 
 function isKnown({ mentions, others, country }: StatementPart): boolean {
@@ -256,38 +136,32 @@ const set = (words: string) => new Set(words.split(' '))
 
 /** Words for kinds of place, and words that join names. */
 const SAYS_LITTLE = set(
-  'g gor gorod m misto s selo pgt smt city town of the ville de ciudad cidade stadt citta oblast obl область обл region regiao province ' +
-    'prov republic rep resp республика респ autonomous island г гор город м місто с село пгт смт and or und et y i e и та та و 市 省 시',
+  'g gor gorod m misto s selo pgt smt city town of the ville de ciudad cidade stadt citta oblast obl область обл region regiao province provincia ' +
+    'provinz prov governorate ostan shahr shahrestan county republic rep resp республика респ autonomous island port г гор город м місто с село пгт смт and ' +
+    'or und et y i e и та та و استان شهر شهرستان 市 省 시',
 )
-const STREET_BEFORE = set(
-  'rue calle via viale corso avenida av avenue ave boulevard blvd bulevar plaza praca place piazza ul ulica ulitsa ulitza улица ул вулиця вул ' +
-    'проспект пр prospekt prospect allee rua carrer strada strasse platz quai chemin route impasse passage square str weg rd',
-)
-const STREET_AFTER = set(
-  'street st road rd avenue ave av boulevard blvd lane ln drive dr way court ct crescent close terrace place pl square sq gardens grove hill ' +
-    'house building tower hotel cafe restaurant bar strasse str gasse weg platz allee gate gata gatan utca ulica straat laan caddesi sokak',
-)
-const ARTICLES = set('de du des la le les l d di della del dell do da dos das der den van a')
-
-/** Tests for the name of a street or a house. */
-function isStreet({ words }: StatementPart, { start, end }: PlaceMention): boolean {
-  if (STREET_AFTER.has(words[end] ?? '')) return true
-  let before = start - 1
-  while (ARTICLES.has(words[before] ?? '')) before--
-  return STREET_BEFORE.has(words[before] ?? '')
-}
+const AND = set('and or und et y i e и та')
+/** Words for a kind of place that make the name next to them that of the place. */
+const KINDS_BEFORE = set('g gor gorod m misto city town ville ciudad cidade stadt province provincia г гор город м місто شهر استان')
+const KINDS_BEHIND = set('city province oblast область обл ostan 市 省 시')
+const JOINING = set('of de di the')
 
 /** Places of the table that a statement names, each as it is meant there. */
 function placesIn(parts: readonly StatementPart[]): ListedPlace[] {
-  const all = parts.flatMap((part, index) => part.mentions.map((mention) => ({ part, index, mention })))
-  const names = Map.groupBy(all, ({ mention }) => mention.term.row.code)
   const places: ListedPlace[] = []
-  for (const { part, index, mention } of all) {
-    const { term } = mention
-    const several = (names.get(term.row.code)?.length ?? 0) > 1
-    const elsewhere = several || !isHomonym(term) ? null : behind(parts, index, mention)
-    const meant = elsewhere === null && !isStreet(part, mention) && (several || standsForItself(part, mention))
-    if (counts(term, part, meant, elsewhere)) places.push({ ...term.row, ...(term.kind === 'small_town' && REVIEW), meant })
+  for (const [index, part] of parts.entries()) {
+    for (const mention of part.mentions) {
+      const { term } = mention
+      const with_country = isWithCountry(parts, index, mention)
+      const elsewhere = with_country || !isHomonym(term) ? null : behind(parts, index, mention)
+      const alone = standsAlone(part, mention)
+      const meant = elsewhere === null && !mention.street && (with_country || (alone && !isContradicted(parts, index, mention)))
+      const last = index === parts.length - 1
+      const at_end = elsewhere === null && !mention.street && last && endsAddress(part, mention)
+      if (counts(mention, part, { meant: meant || at_end, alone, elsewhere })) {
+        places.push({ ...term.row, ...(term.kind === 'small_town' && REVIEW), meant: meant || at_end })
+      }
+    }
   }
   return places
 }
@@ -300,18 +174,81 @@ function isHomonym({ words }: PlaceTerm): boolean {
   return words.length === 1 && /^[a-z]+$/.test(words[0] ?? '')
 }
 
-/** Streets, persons and offices have names in other languages and those of towns; programmes that prohibit little are looked for by name alone. */
-function counts({ kind, row }: PlaceTerm, part: StatementPart, meant: boolean, elsewhere: Elsewhere): boolean {
+/**
+ * Streets, persons and offices have names in other languages and those of towns; programmes that prohibit little are looked for by name alone. Towns whose
+ * names are common count where they are alone in their part.
+ */
+function counts(
+  { term: { kind, row }, inside }: PlaceMention,
+  part: StatementPart,
+  { meant, alone, elsewhere }: { meant: boolean; alone: boolean; elsewhere: Elsewhere },
+): boolean {
   if (meant) return true
   if (row.level === 'elevated') return elsewhere !== 'state' && kind === 'name'
-  if (kind === 'small_town') return false
+  if (kind === 'small_town') return alone && elsewhere === null && !inside
   return kind === 'name' || part.others.length === 0 || elsewhere === null
 }
 
-/** Alone in its part, at the end of it, or a town at its beginning: "Tehran 11369", "Xyz Iran", "Pyongyang Central District". */
-function standsForItself(part: StatementPart, { term, start, end }: PlaceMention): boolean {
-  if (part.others.length === 0 || part.others.every((index) => index < start)) return true
-  return term.kind === 'town' && part.others.every((index) => index >= end)
+/** The name is the whole part, but for numbers and kinds of places, or its kind is next to it: "Tehran 11369", "г. Ялта", "Fars Province". */
+function standsAlone({ words, others }: StatementPart, { term, inside, kind_follows, start, end }: PlaceMention): boolean {
+  if (kind_follows) return true
+  if (inside) return false
+  if (others.length === 0 || KINDS_BEHIND.has(words[end] ?? '')) return true
+  // Streets do not have names of several words, as of a state in full; programmes that prohibit little only ask for a look.
+  const anywhere = term.row.level === 'elevated' || !isHomonym(term)
+  if (term.kind === 'name' && anywhere && others.every((index) => index < start)) return true
+  const before = start - (JOINING.has(words[start - 1] ?? '') ? 2 : 1)
+  return KINDS_BEFORE.has(words[before] ?? '')
+}
+
+/**
+ * Another name of the same jurisdiction is next to this one, or alone in another part: "Tehran, Iran", "Republic of Crimea Simferopol". Twice the same name
+ * proves nothing: "Rua de Cuba, 7940 Cuba".
+ */
+function isWithCountry(parts: readonly StatementPart[], index: number, mention: PlaceMention): boolean {
+  const name = mention.term.words.join(' ')
+  const isOther = (one: PlaceMention) => one.term.words.join(' ') !== name && isSameState(one.term.row.code, mention.term.row.code)
+  return parts.some((part, at) =>
+    part.mentions.some((one) => {
+      if (!isOther(one) || one.street) return false
+      if (at !== index) return standsAlone(part, one) && standsAlone(parts[index] ?? part, mention)
+      return one.end === mention.start || one.start === mention.end || one.start === mention.start
+    }),
+  )
+}
+
+/** Crimea and Sevastopol are prohibited by one programme and written with each other. */
+function isSameState(one: string, other: string): boolean {
+  return one === other || (one.includes('-') && one.slice(0, 2) === other.slice(0, 2))
+}
+
+/** Another part names a town or country elsewhere, or a place behind this one is not known: "Cuba, Alentejo", "Teheran, Hauptstr. 5, Köln". */
+function isContradicted(parts: readonly StatementPart[], index: number, { term }: PlaceMention): boolean {
+  if (term.row.level === 'elevated' || (term.kind === 'name' && !isHomonym(term))) return false
+  const inParent = (code: string | null) => term.row.kind === 'region' && code !== null && PARENTS.has(code)
+  if (parts.some(({ country, mentions }) => inParent(country) || mentions.some((one) => inParent(one.term.row.code)))) return false
+  return parts.some((part, at) => {
+    if (at === index || part.mentions.length > 0 || isNameOfTwo(part.words.join(' '))) return false
+    if (part.country !== null) return at > index
+    if (hasStreetWord(part.words)) return false
+    const town = worldTownOf(part)
+    if (town !== null) return !inParent(town)
+    return at > index && part.others.length > 0 && !/\d/.test(part.words.at(-1) ?? '')
+  })
+}
+
+/** Most words of the name of a large town. */
+const TOWN_WORDS = 3
+
+/** Country of a large town that is a part, numbers and kinds of places aside; '' for one of several countries, null for none. */
+function worldTownOf({ words, others }: StatementPart): string | null {
+  const name = others.map((index) => words[index]).join(' ')
+  return others.length === 0 || others.length > TOWN_WORDS ? null : (worldTowns().get(name) ?? null)
+}
+
+/** The name of a country, or of a region, at the end of an address of one part: "12 Enghelab Avenue Iran". */
+function endsAddress({ words, others }: StatementPart, { term, end, inside }: PlaceMention): boolean {
+  return term.kind === 'name' && !inside && others.every((index) => index < end) && words.some((word) => /\d/.test(word))
 }
 
 /** Of whom the regions of the table are parts, or are said to be. */
@@ -358,14 +295,9 @@ function joined(parts: readonly string[]): string[] {
   return whole
 }
 
-/** Behind a comma only names: two letters there are as likely a state of the US. */
-function countryNamed(part: string): string | null {
-  return isCode(part) ? null : countryCode(part)
-}
-
-/** Up to three letters, CA, which is a state and a country; but UK, USA and UAE are what people write. */
-function isCode(name: string): boolean {
-  return /^[A-Za-z]{1,3}$/.test(name) && !/^(?:UK|USA|UAE)$/i.test(name)
+/** Behind a comma only names, in many languages: two letters there are as likely a state of the US. */
+export function countryNamed(part: string): string | null {
+  return isCode(part) ? null : (countryCode(part) ?? countryByForeignName(foldName(part)))
 }
 
 function split(text: string, separator: RegExp): string[] {
@@ -388,57 +320,4 @@ function countryCode(text: string): string | null {
   const term = findPlaceTerm(text)
   if (term !== null && term.row.kind === 'country' && (term.kind === 'name' || term.kind === 'other_name')) return term.row.code
   return countryByName(subdivision?.[1]?.toLowerCase() ?? foldName(text))
-}
-
-/**
- * Full-width ASCII folded, what shows nothing removed, spaces and line breaks made plain: a listed address does not get by in disguise, nor a
- * listed place on a separate line.
- */
-export function cleanText(text: string): string {
-  return text
-    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
-    .replace(/\p{Cf}/gu, '')
-    .replace(/[\r\v\f\u0085\u2028\u2029]/g, '\n')
-    .replace(/[^\S\n]+/g, ' ')
-    .trim()
-}
-
-/** Facts of a postal address that need no list of places. */
-export interface PostalAddress {
-  /** Mail goes to a box, which needs no premises. */
-  po_box: boolean
-  /** Alpha-2 code of the country that the address ends with; null when it names none, or could mean two. */
-  country: string | null
-}
-
-const PO_BOX = new RegExp(
-  String.raw`\b(?:p\.?\s*o\.?\s*box|post(?:al)?\s+(?:office\s+)?box|postfach|postbus|apartado(?:\s+(?:de\s+correos|postal))?|casilla\s+(?:de\s+correo|postal)|caixa\s+postal|casella\s+postale|bo[iî]te\s+postale|b\.?p\.?\s+\d|pmb\s+\d|gpo\s+box)(?=\W|\d|$)`,
-  'iu',
-)
-/** Contact details behind an address. "Tel Aviv" is a place. */
-const CONTACT = /@|https?:|\bwww\.|^(?:tel(?:ephone)?|phone|fax|mob(?:ile)?|e-?mail|web(?:site)?)\b\s*[.:+(\d]/i
-/** Longest name of a country, in words. */
-const NAME_WORDS = 8
-
-/**
- * Reads the country behind the last comma, slash or line break, or the last words; telephone numbers and the like are passed over. Names
- * that states of the US share, and codes of two letters, are not taken for countries. Errs towards null.
- */
-export function readPostalAddress(address: string): PostalAddress {
-  const parts = cleanText(address)
-    .split(/[,;/\n]+/)
-    .map((part) => part.trim())
-  const last = parts.findLast((part) => /\p{L}/u.test(part) && !CONTACT.test(part)) ?? ''
-  return { po_box: PO_BOX.test(address), country: namedCountry(last) }
-}
-
-function namedCountry(part: string): string | null {
-  const words = part.split(/\s+/).filter((word) => !/\d/.test(word))
-  for (let count = Math.min(words.length, NAME_WORDS); count > 0; count--) {
-    const name = words.slice(-count).join(' ')
-    const before = words.at(-count - 1)?.toLowerCase()
-    const code = isCode(name) ? null : countryCode(name)
-    if (code !== null) return before === 'new' || code === 'GE' ? null : code
-  }
-  return null
 }

@@ -6,7 +6,9 @@ import { once } from '../once.ts'
 import type { NameList } from '../screening/name-index.ts'
 import { PROHIBITED_JURISDICTIONS, type JurisdictionLevel } from './countries.ts'
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
-import { cleanText, type Jurisdiction, jurisdictions, readJurisdiction, type JurisdictionReading } from './jurisdictions.ts'
+import { readJurisdiction, type JurisdictionReading } from './jurisdictions.ts'
+import { type Jurisdiction, jurisdictions } from './place-index.ts'
+import { cleanText } from './place-names.ts'
 
 /** Longest time, in days, for which "not on the list" means anything. */
 export const OFAC_LIST_DAYS = ofacAddresses.limit_days

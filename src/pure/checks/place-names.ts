@@ -19,6 +19,25 @@ export function foldName(name: string): string {
     .replace(/^(?:the|so called) /, '')
 }
 
+/** Letters that spellings of one name exchange. */
+const SPELLINGS: readonly (readonly [RegExp, string])[] = [
+  [/dzh|zh|dj/g, 'j'],
+  [/tch/g, 'ch'],
+  [/ph/g, 'p'],
+  [/kh/g, 'h'],
+  [/gh|q/g, 'g'],
+  [/ou|oo/g, 'u'],
+  [/ee|y/g, 'i'],
+  [/w/g, 'v'],
+  [/(.)\1+/g, '$1'],
+  [/([aeiou])h$/, '$1'],
+]
+
+/** Key of a folded word of Latin script that is the same for its usual transliterations: Assalouyeh and Asaluyeh, Nampho and Nampo. */
+export function spellingKey(word: string): string {
+  return SPELLINGS.reduce((key, [letters, one]) => key.replace(letters, one), word)
+}
+
 /** Names of countries in addition to those of ISO 3166-1 and of CLDR: of everyday use, of the United Nations and of the World Bank. */
 const ALIASES: Readonly<Record<string, string>> = {
   uk: 'GB',
@@ -95,28 +114,14 @@ const englishNames = once((): ReadonlyMap<string, string> => {
   ])
 })
 
+/** Returns whether two countries share a folded name, such as Korea. */
+export function isNameOfTwo(name: string): boolean {
+  return OF_TWO.includes(name)
+}
+
 /** Alpha-2 code of a country by its folded code or English name; null if it is none, or could be two. */
 export function countryByName(name: string): string | null {
   return englishNames().get(name) || null
-}
-
-/** Languages in which addresses name their country. */
-const LANGUAGES = ['de', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'ru', 'tr', 'uk', 'ja', 'ko', 'zh', 'ar', 'fa']
-
-/** Names of all countries in other languages, folded, to alpha-2 codes. */
-const foreignNames = once(
-  (): ReadonlyMap<string, string> =>
-    new Map(
-      LANGUAGES.flatMap((language) => {
-        const names = new Intl.DisplayNames([language], { type: 'region' })
-        return [...COUNTRIES.keys()].map((code) => [foldName(names.of(code) ?? code), code] as const)
-      }),
-    ),
-)
-
-/** Alpha-2 code of a country by its folded name in one of these languages, but English; null if it is none. */
-export function countryByForeignName(name: string): string | null {
-  return foreignNames().get(name) ?? null
 }
 
 /** States and territories of the United States, and provinces of Canada. */
@@ -146,6 +151,11 @@ for (const [country, states] of Object.entries(STATES)) {
 const CODE_AT_END = /(?:^|\s)([A-Z]{2})(?:\s+(?:[0-9]{5}(?:-[0-9]{4})?|[A-Z][0-9][A-Z]\s?[0-9][A-Z][0-9]))?$/
 const STATE_WORDS = 3
 
+/** Returns whether a code of two letters is that of a state of the United States or a province of Canada. */
+export function isStateCode(code: string): boolean {
+  return STATE_CODES.has(code)
+}
+
 /** The country of the state or province that a part of an address ends with; null for none. Georgia is taken for the state. */
 export function stateCountryAtEnd(part: string): string | null {
   const code = CODE_AT_END.exec(part.trim())?.[1]
@@ -159,4 +169,30 @@ export function stateCountryAtEnd(part: string): string | null {
     if (found !== undefined) return found
   }
   return null
+}
+
+/** Up to three letters, CA, which is a state and a country; but UK, USA and UAE are what people write. */
+export function isCode(name: string): boolean {
+  return /^[A-Za-z]{1,3}$/.test(name) && !/^(?:UK|USA|UAE)$/i.test(name)
+}
+
+/**
+ * Full-width ASCII folded, what shows nothing removed, spaces and line breaks made plain: a listed address does not get by in disguise, nor a
+ * listed place on a separate line.
+ */
+export function cleanText(text: string): string {
+  return text
+    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[\r\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(/[^\S\n]+/g, ' ')
+    .trim()
+}
+
+/** Flags as names of their countries, each as a separate part: "Main Street 5 🇮🇷". */
+export function nameFlags(text: string): string {
+  return text.replace(/([\u{1f1e6}-\u{1f1ff}])([\u{1f1e6}-\u{1f1ff}])/gu, (_, one: string, other: string) => {
+    const code = [one, other].map((letter) => String.fromCharCode((letter.codePointAt(0) ?? 0) - 0x1f1e6 + 65)).join('')
+    return `, ${COUNTRIES.get(code)?.name.split(/[(,]/, 1)[0] ?? code}`
+  })
 }

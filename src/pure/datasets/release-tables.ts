@@ -2,6 +2,7 @@ import { COMPANY_PREFIXES } from '../checks/company-number.ts'
 import { EIN_PREFIXES } from '../checks/ein.ts'
 import { GST_STATES } from '../checks/gstin.ts'
 import { ISIN_PREFIX_TABLE } from '../checks/isin.ts'
+import { PLACE_TABLES } from '../checks/prohibited-places.ts'
 import { CHINA_PROVINCES, USCC_AUTHORITIES } from '../checks/uscc.ts'
 import { VAT_FORMATS } from '../checks/vat/formats-table.ts'
 import { ISO20022_RULES } from '../documents/iso20022/rules-table.ts'
@@ -19,6 +20,7 @@ export const RELEASE_TABLES: readonly ReleaseTable[] = [
   GST_STATES,
   ISIN_PREFIX_TABLE,
   ISO20022_RULES,
+  ...PLACE_TABLES,
   UNISWAP_POOLS,
   USCC_AUTHORITIES,
   VAT_FORMATS,

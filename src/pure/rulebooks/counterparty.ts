@@ -4,7 +4,9 @@ import { checkCompanyNumber } from '../checks/company-number.ts'
 import { type VendorDomain, DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS } from '../checks/domains.ts'
 import { doubtSentence, fieldDoubts, type FieldDoubt } from '../checks/field-doubts.ts'
 import { checkIban, type IbanFacts } from '../checks/iban.ts'
-import { readJurisdiction, cleanText, readPostalAddress, type PostalAddress } from '../checks/jurisdictions.ts'
+import { readJurisdiction } from '../checks/jurisdictions.ts'
+import { cleanText } from '../checks/place-names.ts'
+import { readPostalAddress, type PostalAddress } from '../checks/postal-address.ts'
 import { checkLei, type LeiFacts } from '../checks/lei.ts'
 import { alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
 import { sanctionsHint, type SanctionsHint } from '../checks/countries.ts'
@@ -251,7 +253,7 @@ export function inspectCounterparty(given: Counterparty): Inspected {
   if (given.domain !== null) found.push(...mailFactors(given.domain.name), ...domainFactors(given.domain.age))
   const company_unjudged = given.company_number !== undefined && !british
   const checked = [iban, lei, vat, company, given.domain?.name ?? null].some((part) => part !== null)
-  const read = address !== null && (address.country !== null || address.po_box || places.length > 0)
+  const read = address !== null && (address.read || places.length > 0)
   const empty = !checked && !read && places.length === 0
   const verified = [iban, lei, vat, company].some((check) => check?.valid === true)
   const unknown = [
@@ -332,7 +334,7 @@ function vatFactors(vat: VatCheck, differs: Differs): FoundFactor[] {
   return [{ factor: 'vat_country_mismatch', reason: `The VAT number is of ${country}, not of the declared country.` }]
 }
 
-function addressFactors({ country, po_box }: PostalAddress, differs: Differs): FoundFactor[] {
+function addressFactors({ country, po_box }: Pick<PostalAddress, 'country' | 'po_box'>, differs: Differs): FoundFactor[] {
   const found: FoundFactor[] = []
   if (country !== null && differs((declared) => addressedWith(declared, country))) {
     found.push({ factor: 'address_country_mismatch', reason: `The address names ${country}, not the declared country.` })
@@ -349,7 +351,9 @@ function addressFactors({ country, po_box }: PostalAddress, differs: Differs): F
 function placeFactors(declared: string | null, iban_country: string | null, address: PostalAddress | null, text: string): FoundFactor[] {
   const read = readJurisdiction(cleanText(text))
   const listed = read.kind === 'listed' ? read.places : []
-  const named = [declared, address?.country ?? null].filter((code) => code !== null)
+  // Whether an address lies in a prohibited country is decided by the reading of places, which knows streets and homonyms.
+  const in_address = address?.country ?? address?.town_country ?? null
+  const named = [declared, in_address !== null && sanctionsHint(in_address)?.level === 'comprehensive' ? null : in_address].filter((code) => code !== null)
   const of_level = (level: SanctionsHint['level'], codes: readonly (string | null)[]) =>
     codes.filter((code) => code !== null && sanctionsHint(code)?.level === level)
   const meant = listed.filter((place) => place.meant)

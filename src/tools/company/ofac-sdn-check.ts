@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { OFAC_LIST_DAYS, type ListName, type Screening, type ScreeningResult } from '../../pure/checks/ofac.ts'
+import { PLACES_AS_OF } from '../../pure/checks/prohibited-places.ts'
 import { missingFieldIssues } from '../../pure/checks/pack.ts'
 import { refreshAdvice } from '../../pure/datasets/feeds.ts'
 import { datasetDate } from '../../pure/datasets/table.ts'
@@ -60,7 +61,7 @@ export default defineTool({
       'names in Chinese, Korean and other scripts without a transliteration table, but for equality',
       'lists in names.not_loaded',
       'addresses off the list that a listed party controls',
-      'towns, but for large ones of prohibited places',
+      'small towns of prohibited places, and names that much larger places elsewhere have too',
     ],
   },
   headline: [
@@ -169,7 +170,7 @@ function answerDates({ lists }: Screening, now_ms: number) {
   const dates = Object.entries(lists).map(([list, { published_at, sha256 }]) => [list, datasetDate(published_at, sha256)] as const)
   return {
     evaluated_at: new Date(now_ms).toISOString(),
-    data_as_of: Object.fromEntries(dates),
+    data_as_of: { ...(Object.fromEntries(dates) as Record<string, string>), ...PLACES_AS_OF },
   }
 }
 

@@ -4,6 +4,7 @@ import { JURISDICTIONS_AS_OF } from '../../pure/checks/countries.ts'
 import { DOMAIN_DATA_AS_OF, readVendorDomain } from '../../pure/checks/domains.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
+import { PLACES_AS_OF } from '../../pure/checks/prohibited-places.ts'
 import { TERRITORIES_AS_OF } from '../../pure/checks/same-country.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { decideDisbursement, domainAge } from '../../pure/rulebooks/counterparty.ts'
@@ -102,7 +103,7 @@ export default defineTool({
       .strictObject({
         declared_country: z.string().nullable().describe('As it was read, or null.'),
         iban_country: z.string().nullable().describe('Read off the IBAN, or null.'),
-        address_country: z.string().nullable().describe('Named at the end of the address, or null.'),
+        address_country: z.string().nullable().describe('Named in the address, by name, code or postal code; or null.'),
         domain: DOMAIN.describe('The domain and its age, or null when none was given.'),
       })
       .describe('What was read off the input.'),
@@ -159,6 +160,7 @@ export default defineTool({
       evaluated_at: new Date(now_ms).toISOString(),
       data_as_of: {
         ...((asked.declared_country ?? asked.physical_address) !== undefined && JURISDICTIONS_AS_OF),
+        ...(asked.physical_address !== undefined && PLACES_AS_OF),
         ...(seen.iban && IBAN_DATA_AS_OF),
         ...(seen.lei && LEI_DATA_AS_OF),
         ...(asked.vat_number !== undefined && { ...VAT_DATA_AS_OF, ...TERRITORIES_AS_OF }),
