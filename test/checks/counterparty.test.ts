@@ -241,6 +241,38 @@ test('a registry that is down stops the call, but only where a domain was given'
   assert.equal(platform.asked, 0)
 })
 
+test('each of several e-mail addresses in one field is judged, and each factor counts once', async () => {
+  const known: Registration = { kind: 'registered', at_ms: NOW_MS - 5_000 * DAY_MS, server: 'x' }
+  const judged = async (vendor_domain: string) => {
+    const { result, asked } = await guarded(known, { recipient_iban: 'GB82WEST12345698765432', vendor_domain })
+    const { domain, other_domains } = result.inspected_counterparty as { domain: unknown; other_domains?: unknown[] }
+    return {
+      flags: result.flags_triggered.map(({ factor }) => factor),
+      asked,
+      hosts: [domain, ...(other_domains ?? [])].map((one) => (one as { host: string } | null)?.host),
+    }
+  }
+  for (const text of [
+    'billing@mailinator.com, cc@acme.com',
+    'cc@acme.com;billing@mailinator.com',
+    '"Acme, Inc." <cc@acme.com>, x <billing@mailinator.com>',
+  ]) {
+    const { flags, asked, hosts } = await judged(text)
+    assert.deepEqual([flags, asked, hosts.toSorted()], [['disposable_email_domain'], 2, ['acme.com', 'mailinator.com']], text)
+  }
+  assert.deepEqual(await judged('a@acme.com, b@acme.com'), { flags: [], asked: 1, hosts: ['acme.com'] })
+  const six = await judged(Array.from({ length: 6 }, (_, index) => `a@acme${index}.com`).join(','))
+  assert.equal(six.asked, 4)
+  assert.equal(six.hosts.at(-1), null)
+})
+
+test('a call without a domain that a registry is asked about reads no source', () => {
+  assert.equal(tool.reads_outside?.({ recipient_iban: 'GB82WEST12345698765432' }), false)
+  assert.equal(tool.reads_outside?.({ vendor_domain: 'shop.github.io' }), false)
+  assert.equal(tool.reads_outside?.({ vendor_domain: 'a b' }), false)
+  assert.equal(tool.reads_outside?.({ vendor_domain: 'a@example.com' }), true)
+})
+
 test('a VAT number without its letters is read with those of the declared country, or of the country whose tax it shares', () => {
   const read: [vat_number: string, declared_country: string, factors: string[]][] = [
     ['B58378431', 'ES', []],

@@ -103,6 +103,26 @@ export function readVendorDomain(text: string): VendorDomain | null {
   return { host, registrable, public_suffix, shared_platform, mailbox }
 }
 
+/** Most domains that are read from one field. */
+export const DOMAINS_MAX = 4
+
+/**
+ * Reads one domain, or each of several that commas, semicolons or line breaks set apart: "billing@acme.example, Acme <cc@acme.example>". Null stands for
+ * a part without a domain, and for parts beyond the fourth.
+ */
+export function readVendorDomains(text: string): (VendorDomain | null)[] {
+  const parts = text
+    .replace(/"[^"]{0,320}"/g, '')
+    .split(/[,;\n]/)
+    .filter((part) => part.trim() !== '')
+  const several = parts.filter((part) => part.includes('@')).length > 1
+  const one = several ? null : readVendorDomain(text)
+  if (one !== null || parts.length < 2) return [one]
+  const read = parts.slice(0, DOMAINS_MAX).map(readVendorDomain)
+  const distinct = read.filter((domain, index) => domain === null || read.findIndex((other) => other?.host === domain.host) === index)
+  return parts.length > DOMAINS_MAX ? [...distinct, null] : distinct
+}
+
 /** Without a display name, a comment behind, `mailto:` and the punctuation of a sentence or list (RFC 5322, 3.4; RFC 6068). */
 function bareAddress(text: string): string {
   const plain = text.trim()

@@ -196,7 +196,14 @@ interface Counterparty {
   vat_number?: string | undefined
   physical_address?: string | undefined
   /** Null when no domain was given. */
-  domain: { name: VendorDomain | null; age: DomainAge } | null
+  domain: InspectedDomain | null
+  /** Further domains of the same field. */
+  other_domains?: readonly InspectedDomain[]
+}
+
+interface InspectedDomain {
+  name: VendorDomain | null
+  age: DomainAge
 }
 
 interface Inspected {
@@ -250,9 +257,12 @@ export function inspectCounterparty(given: Counterparty): Inspected {
   if (address !== null) found.push(...addressFactors(address, differs))
   const places = placeFactors(declared_country, iban_country, address, given.physical_address ?? '')
   found.push(...places)
-  if (given.domain !== null) found.push(...mailFactors(given.domain.name), ...domainFactors(given.domain.age))
+  const domains = given.domain === null ? [] : [given.domain, ...(given.other_domains ?? [])]
+  const of_domains = domains.flatMap(({ name, age }) => [...mailFactors(name), ...domainFactors(age)])
+  // Each factor counts once, however many domains have it.
+  found.push(...of_domains.filter(({ factor }, index) => of_domains.findIndex((one) => one.factor === factor) === index))
   const company_unjudged = given.company_number !== undefined && !british
-  const checked = [iban, lei, vat, company, given.domain?.name ?? null].some((part) => part !== null)
+  const checked = [iban, lei, vat, company, ...domains.map(({ name }) => name)].some((part) => part !== null)
   const read = address !== null && (address.read || places.length > 0)
   const empty = !checked && !read && places.length === 0
   const verified = [iban, lei, vat, company].some((check) => check?.valid === true)
@@ -260,7 +270,7 @@ export function inspectCounterparty(given: Counterparty): Inspected {
     ...(declared !== null && declared_country === null ? ['declared_country'] : []),
     ...(company_unjudged ? ['company_number'] : []),
     ...(vat_unjudged ? ['vat_number'] : []),
-    ...(given.domain !== null && given.domain.name === null ? ['vendor_domain'] : []),
+    ...(domains.some(({ name }) => name === null) ? ['vendor_domain'] : []),
   ]
   const judged = { recipient_iban: iban, lei, vat_number: vat, company_number: company }
   const doubts = fieldDoubts(judged, address === null || read ? [] : ['physical_address'])
@@ -353,7 +363,9 @@ function placeFactors(declared: string | null, iban_country: string | null, addr
   const listed = read.kind === 'listed' ? read.places : []
   // Whether an address lies in a prohibited country is decided by the reading of places, which knows streets and homonyms.
   const in_address = address?.country ?? address?.town_country ?? null
-  const named = [declared, in_address !== null && sanctionsHint(in_address)?.level === 'comprehensive' ? null : in_address].filter((code) => code !== null)
+  const named = [declared, in_address !== null && sanctionsHint(in_address)?.level === 'comprehensive' ? null : in_address].filter(
+    (code) => code !== null,
+  )
   const of_level = (level: SanctionsHint['level'], codes: readonly (string | null)[]) =>
     codes.filter((code) => code !== null && sanctionsHint(code)?.level === level)
   const meant = listed.filter((place) => place.meant)

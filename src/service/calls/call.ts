@@ -70,10 +70,9 @@ async function checkSources(deps: CallDeps, tool: Tool): Promise<Problem | null>
 
 async function admitUnpaid(gate: PaymentGate, decoded: DecodedCall): Promise<Admission> {
   if (decoded.tool.price === 'free') return { kind: 'unlimited' }
-  return gate.takeFree(
-    decoded,
-    decoded.tool.sources.some((name) => OUTSIDE_SOURCES.has(name)),
-  )
+  const { tool, input } = decoded
+  const reads_outside = tool.sources.some((name) => OUTSIDE_SOURCES.has(name)) && (tool.reads_outside?.(input ?? {}) ?? true)
+  return gate.takeFree(decoded, reads_outside)
 }
 
 /** Sources outside this service, whose capacity is limited. */

@@ -189,6 +189,8 @@ interface Words {
    * the input is outside the tool's knowledge. It runs on the event loop: no long computation.
    */
   refuses?(result: Readonly<Record<string, unknown>>): Refusal | null
+  /** Returns whether a call with this input reads sources outside the service; every call of a tool with such a source does when it is left out. */
+  reads_outside?(input: Readonly<Record<string, unknown>>): boolean
   /** Live register of the checked number, which operators may turn on (`service/registers.ts`). */
   register?: RegisterUse
 }

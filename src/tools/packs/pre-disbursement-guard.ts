@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
 import { JURISDICTIONS_AS_OF } from '../../pure/checks/countries.ts'
-import { DOMAIN_DATA_AS_OF, readVendorDomain } from '../../pure/checks/domains.ts'
+import { DOMAIN_DATA_AS_OF, DOMAINS_MAX, readVendorDomains, type VendorDomain } from '../../pure/checks/domains.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
 import { PLACES_AS_OF } from '../../pure/checks/prohibited-places.ts'
@@ -19,18 +19,16 @@ const ADDRESS_CHARS = 1_000
 /** Longest public name of a mailbox: 64 characters, an at sign and a domain of 253. */
 const DOMAIN_CHARS = 320
 
-const DOMAIN = z
-  .strictObject({
-    host: z.string().nullable().describe('The domain in ASCII form, or null when none could be read.'),
-    registrable: z.string().nullable().describe('What was asked about: one label below a public suffix.'),
-    mailbox: z.boolean().describe('An e-mail address was given.'),
-    status: z.enum(['pass', 'flagged', 'unknown']).describe('unknown is never a pass.'),
-    age_days: z.int().min(0).max(1_000_000).nullable().describe('Whole days since registration.'),
-    registered_at: z.string().nullable().describe('Date of registration, as the registry says.'),
-    unknown_reason: z.string().nullable().describe('Why the age is not known.'),
-    source: z.enum(['rdap', 'fixed_sample']).describe('fixed_sample in a sandbox: it says nothing about the world.'),
-  })
-  .nullable()
+const DOMAIN = z.strictObject({
+  host: z.string().nullable().describe('The domain in ASCII form, or null when none could be read.'),
+  registrable: z.string().nullable().describe('What was asked about: one label below a public suffix.'),
+  mailbox: z.boolean().describe('An e-mail address was given.'),
+  status: z.enum(['pass', 'flagged', 'unknown']).describe('unknown is never a pass.'),
+  age_days: z.int().min(0).max(1_000_000).nullable().describe('Whole days since registration.'),
+  registered_at: z.string().nullable().describe('Date of registration, as the registry says.'),
+  unknown_reason: z.string().nullable().describe('Why the age is not known.'),
+  source: z.enum(['rdap', 'fixed_sample']).describe('fixed_sample in a sandbox: it says nothing about the world.'),
+})
 
 /** Lists reasons not to pay this party, before the money is sent. */
 export default defineTool({
@@ -63,11 +61,16 @@ export default defineTool({
     { when: { decision: 'CLEAR' }, tone: 'good', word: 'CLEAR', sentence: '{summary}' },
   ],
   sources: ['clock', 'registrations', 'screening'],
+  reads_outside: ({ vendor_domain }) => typeof vendor_domain === 'string' && readVendorDomains(vendor_domain).some(isAsked),
   input: packInput(
     {
       recipient_iban: PACK_VALUE.describe('The account to be paid.'),
       payee_name: PAYEE_NAME,
-      vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
+      vendor_domain: z
+        .string()
+        .max(DOMAIN_CHARS)
+        .optional()
+        .describe('Domain of the vendor, or the e-mail address that invoices; up to four, separated by commas.'),
       declared_country: COUNTRY_CODE.optional().describe('Country that the payee claims; ISO 3166-1 alpha-2.'),
       company_number: PACK_VALUE.describe('UK company number; judged when the declared country is GB or absent.'),
       lei: PACK_VALUE.describe('LEI; Legal Entity Identifier.'),
@@ -104,7 +107,8 @@ export default defineTool({
         declared_country: z.string().nullable().describe('As it was read, or null.'),
         iban_country: z.string().nullable().describe('Read off the IBAN, or null.'),
         address_country: z.string().nullable().describe('Named in the address, by name, code or postal code; or null.'),
-        domain: DOMAIN.describe('The domain and its age, or null when none was given.'),
+        domain: DOMAIN.nullable().describe('The domain and its age, or null when none was given.'),
+        other_domains: z.array(DOMAIN).max(DOMAINS_MAX).describe('Further domains of vendor_domain, each judged as the first.'),
       })
       .describe('What was read off the input.'),
     checks: z
@@ -132,8 +136,13 @@ export default defineTool({
     const names = await screenParty({ name, country, birth_date }, screening, now_ms)
     // The domain is read and its registry asked now; everything else is read from the tables that are in use when the answer came.
     const { public_suffixes, rdap_bootstrap } = DOMAIN_DATA_AS_OF
-    const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
-    const { seen, decision, ...risk } = decideDisbursement({ ...asked, domain }, asked.invoice_amount_usd, nameConcern(names))
+    const domains = await agedDomains(asked.vendor_domain, registrations, now_ms)
+    const [domain = null, ...other_domains] = domains
+    const { seen, decision, ...risk } = decideDisbursement(
+      { ...asked, domain, other_domains },
+      asked.invoice_amount_usd,
+      nameConcern(names),
+    )
     return {
       decision,
       clear_to_disburse: decision === 'CLEAR',
@@ -147,6 +156,7 @@ export default defineTool({
         iban_country: seen.iban_country,
         address_country: seen.address?.country ?? null,
         domain: domain === null ? null : domainShown(domain, registrations.source),
+        other_domains: other_domains.map((one) => domainShown(one, registrations.source)),
       },
       checks: {
         recipient_iban: seen.iban && { ...seen.iban },
@@ -174,11 +184,19 @@ export default defineTool({
 
 const COMPARE = 'Compare the payee with the possible match in names, and ask counsel before you pay.'
 
-type AgedDomain = { name: ReturnType<typeof readVendorDomain>; age: ReturnType<typeof domainAge> }
+type AgedDomain = { name: VendorDomain | null; age: ReturnType<typeof domainAge> }
 
-/** Queries the registry only about a domain that is not below a shared platform. */
-async function agedDomain(text: string, registrations: RegistrationData, now_ms: number): Promise<AgedDomain> {
-  const name = readVendorDomain(text)
+function agedDomains(text: string | undefined, registrations: RegistrationData, now_ms: number): Promise<AgedDomain[]> {
+  const names = text === undefined ? [] : readVendorDomains(text)
+  return Promise.all(names.map((name) => agedDomain(name, registrations, now_ms)))
+}
+
+/** Returns whether a registry is asked about a domain: it is not below a shared platform. */
+function isAsked(name: VendorDomain | null): boolean {
+  return name !== null && name.shared_platform === null
+}
+
+async function agedDomain(name: VendorDomain | null, registrations: RegistrationData, now_ms: number): Promise<AgedDomain> {
   if (name === null) return { name, age: { kind: 'unknown', reason: 'not_a_domain' } }
   if (name.shared_platform !== null) return { name, age: { kind: 'unknown', reason: 'shared_platform' } }
   const registration = await registrations.lookup(name.registrable)
