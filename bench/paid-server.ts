@@ -3,6 +3,7 @@
  * application are the real ones, over SQLite. Three parts are stubs: the on-chain check accepts every signature of the payer's key, the
  * settler marks the row as settled without sending anything, and every payment channel is well funded. No jobs run.
  */
+import { noNameScreening } from '../src/service/catalogue/names.ts'
 import { createOutsideResolver } from '../src/adapters/public-https/outside-names.ts'
 import { bundledScreening } from '../src/pure/checks/ofac.ts'
 import { operatorReport } from '../src/service/telemetry/operator-report.ts'
@@ -102,6 +103,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
         crypto: signing.crypto,
         prices: samplePrices(systemClock),
         registrations: sampleRegistrations(systemClock),
+        names: noNameScreening,
         screening: { on_stale_list: 'report', active: bundledScreening },
         ...noChain(place.chain_id),
         assured: store.assured,

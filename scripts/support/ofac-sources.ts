@@ -18,7 +18,9 @@ export function rowsFromCsv(text: string): OfacRow[] {
 
 /** Rows of SDN_ENHANCED.XML. */
 export function rowsFromXml(text: string): OfacRow[] {
-  return mergeAddresses([...text.matchAll(/<entity\b[^>]*>([\s\S]*?)<\/entity>/g)].flatMap(([, entity = '']) => addressesOfEntity(entity)))
+  return mergeAddresses(
+    [...text.matchAll(/<entity\b[^>]*>([\s\S]*?)<\/entity>/g)].flatMap(([, entity = '']) => addressesOfEntity(entity).rows),
+  )
 }
 
 /** Throws unless the rows can be OFAC's list of today. */

@@ -1,3 +1,7 @@
+import type { Clock, SteadyClock } from '../ports/clock.ts'
+import { createNameScreening } from '../adapters/name-screening/http.ts'
+import { type NameSource, noNameScreening } from '../service/catalogue/names.ts'
+import { createNameSource } from '../service/name-screening.ts'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { datasetDefinition, isDatasetId, TABLE_IDS, TABLES } from '../pure/datasets/datasets.ts'
@@ -204,6 +208,11 @@ export function registerReaders(settings: Settings): RegisterReader[] {
       },
     )
   })
+}
+
+/** Names are screened by the operator's engine, if the settings name one. */
+export function nameSource({ ASSAY_SCREENING_URL: url, ASSAY_SCREENING_ENGINE: engine }: Settings, clock: Clock & SteadyClock): NameSource {
+  return url === '' ? noNameScreening : createNameSource(createNameScreening(engine, url), clock)
 }
 
 /** The message names the file, never its content. */

@@ -49,7 +49,7 @@ import { isLoopback, localOrigin, orStop, StartError, secretFiles, permissionFau
 import { neighboursOf, openReceiptsLog } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads, chainSources, type ChainSources } from './open.ts'
 import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
-import { describeDatasets, feedReader, registerReaders } from './reference-tables.ts'
+import { describeDatasets, feedReader, registerReaders, nameSource } from './reference-tables.ts'
 import { testChain } from './test-chain.ts'
 
 export interface Running {
@@ -224,7 +224,6 @@ async function openDatasets(
 ): Promise<DatasetService> {
   const publish = has_log ? { publish: (sha256: string) => store.log.queue([sha256], clock.now_ms()) } : {}
   const datasets = createDatasetService({ store: store.datasets, clock, log, bind, ...publish })
-  // Lists of names are large; they follow with the first poll, and a call that needs them earlier waits.
   await datasets.refreshBundled()
   return datasets
 }
@@ -294,6 +293,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
         chain: around(tracing, 'chain', facts.chain),
         transfers: around(tracing, 'transfers', facts.transfers),
         prices: market,
+        names: nameSource(settings, clock),
         screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report', active: parts.datasets.screening },
         derive: createDerivation(secret),
         assured: store.assured,

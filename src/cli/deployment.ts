@@ -1,3 +1,6 @@
+import { createNameScreening } from '../adapters/name-screening/http.ts'
+import { createNameSource } from '../service/name-screening.ts'
+import { noNameScreening } from '../service/catalogue/names.ts'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { noChain, createChainFacts } from '../adapters/chain/facts.ts'
@@ -61,6 +64,7 @@ export function localSources(catalogue: Catalogue, settings: Settings | null): S
     crypto: nobleCrypto,
     prices: choosePrices(mode, systemClock),
     registrations: chooseRegistrations(mode, systemClock, createOutsideResolver(systemClock, settings?.ASSAY_NAME_SERVERS)),
+    names: localNames(settings),
     screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report', active: bundledScreening },
     derive: localDerivation(settings),
     assured: noRecords,
@@ -70,6 +74,11 @@ export function localSources(catalogue: Catalogue, settings: Settings | null): S
     schemas: publishedSchemas(() => catalogue.tools),
     registrar: noRegistrar,
   }
+}
+
+function localNames(settings: Settings | null): Sources['names'] {
+  if (settings === null || settings.ASSAY_SCREENING_URL === '') return noNameScreening
+  return createNameSource(createNameScreening(settings.ASSAY_SCREENING_ENGINE, settings.ASSAY_SCREENING_URL), systemClock)
 }
 
 /** Records need the store of a service, which the command line lacks. */

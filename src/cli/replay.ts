@@ -6,10 +6,8 @@ import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { BUNDLED_ADDRESSES, createScreening, type Screening } from '../pure/checks/ofac.ts'
 import { dataDate, datasetDate } from '../pure/datasets/table.ts'
 import { bindTables, datasetDefinition, datasetOf, TABLE_IDS, TABLES, type BoundTable, type DatasetId } from '../pure/datasets/datasets.ts'
-import { readSnapshot, snapshotDay, snapshotHash, type Snapshot } from '../pure/datasets/definition.ts'
-import { NAME_LIST_IDS, type NameRow, type OfacRow } from '../pure/datasets/sanctions-lists.ts'
-import { once } from '../pure/once.ts'
-import { buildNameIndex, buildInSlices, type NameList } from '../pure/screening/name-index.ts'
+import { readSnapshot, snapshotHash, type Snapshot } from '../pure/datasets/definition.ts'
+import type { OfacRow } from '../pure/datasets/sanctions-lists.ts'
 import { isObject } from '../pure/is-object.ts'
 import { datasetLimits, REGISTER_IDS } from '../service/limits.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
@@ -17,6 +15,8 @@ import { verifyReceipt } from '../pure/receipts/verify.ts'
 import { decodeInput } from '../service/catalogue/decode.ts'
 import type { SourceName, Tool } from '../service/catalogue/define.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
+import { NAMES_ANSWER } from '../service/catalogue/schemas.ts'
+import { type NameSource, noNameScreening, statedNames } from '../service/catalogue/names.ts'
 import { registerAnswerIn, resultWithRegister, withRegisters } from '../service/registers.ts'
 import type { Invocation } from './commands.ts'
 import { localSources } from './deployment.ts'
@@ -30,7 +30,7 @@ const OUTCOMES = {
   agrees_offline: {
     exit: 'ok',
     reason:
-      'The tool gives the offline result that the receipt covers. The answer of the live register in it is as it was signed: it cannot be asked for again.',
+      'The tool gives the offline result that the receipt covers. The answer of the live register or screening engine in it is as it was signed: it cannot be asked for again.',
   },
   output_differs: { exit: 'negative', reason: 'The tool gives another result than the one that the receipt covers.' },
   input_differs: { exit: 'negative', reason: 'The input is not the one that the receipt covers.' },
@@ -131,17 +131,19 @@ async function replay(file: ReceiptFile, given: unknown, datasets: readonly Give
   const tables = tablesOf(stated, datasets)
   if (tables === null) return found('dataset_missing', { version_here })
   const screening = { ...local.screening, active: () => lists }
-  const offline = await withTables(tables, () => tool.execute(input, { ...local, clock, screening }))
+  // The answer of a screening engine is as it was signed: it cannot be asked for again.
+  const names = statedNamesOf(stated)
+  const offline = await withTables(tables, () => tool.execute(input, { ...local, clock, screening, names }))
   const result = register === null ? offline : resultWithRegister(tool, offline, register)
   const output_hash_here = valueHash(result, crypto)
   if (output_hash_here === signed.output_hash.toLowerCase())
-    return found(register === null ? 'agrees' : 'agrees_offline', { version_here, output_hash_here })
+    return found(register === null && !screenedOutside(stated) ? 'agrees' : 'agrees_offline', { version_here, output_hash_here })
   const timeless = told_ms === null && tool.sources.includes('clock')
   return found(timeless ? 'time_unknown' : 'output_differs', { version_here, output_hash_here })
 }
 
 /** Sources that return the same values again; the clock is set to the time of the call. */
-const REPEATABLE: ReadonlySet<SourceName> = new Set<SourceName>(['clock', 'crypto', 'catalogue', 'screening', 'schemas'])
+const REPEATABLE: ReadonlySet<SourceName> = new Set<SourceName>(['clock', 'crypto', 'catalogue', 'screening', 'schemas', 'names'])
 
 /** Input that the receipt covers: as given, or under the key `input` as in a call body. */
 function coveredInput(tool: Tool, given: unknown, input_hash: string, crypto: ReceiptCrypto): Record<string, unknown> | null {
@@ -151,6 +153,18 @@ function coveredInput(tool: Tool, given: unknown, input_hash: string, crypto: Re
     if (decoded.ok && valueHash(decoded.input, crypto) === input_hash.toLowerCase()) return decoded.input
   }
   return null
+}
+
+/** Returns whether a stated result contains the answer of a screening engine. */
+function screenedOutside(stated: Record<string, unknown> | null): boolean {
+  const names = stated?.['names']
+  return isObject(names) && names['engine'] !== null
+}
+
+/** The screening of a name in a stated result. */
+function statedNamesOf(stated: Record<string, unknown> | null): NameSource {
+  const read = NAMES_ANSWER.safeParse(stated?.['names'])
+  return read.success && read.data !== null ? statedNames(read.data) : noNameScreening
 }
 
 /** Result that the receipt covers; null if the file has none. */
@@ -169,21 +183,11 @@ function statedTime(stated: Record<string, unknown> | null): number | null {
 function listsOf(result: Record<string, unknown> | null, datasets: readonly GivenDataset[]): Screening | null {
   const data_as_of = result?.['data_as_of']
   const stated = isObject(data_as_of) ? data_as_of : {}
-  const named = (id: DatasetId) => datasets.find((one) => one.id === id && datasetDate(dataDate(one.snapshot), one.sha256) === stated[id])
-  const names: NameList[] = []
-  for (const id of NAME_LIST_IDS) {
-    if (stated[id] === undefined) continue
-    const found = named(id)
-    if (found === undefined) return null
-    const { count, rows } = found.snapshot
-    const index = once(() => buildInSlices(buildNameIndex(rows as NameRow[]), () => Promise.resolve()))
-    names.push({ id, published_at: snapshotDay(found.snapshot), count, sha256: found.sha256, index })
-  }
   const bundled = { id: 'ofac_addresses' as const, snapshot: BUNDLED_ADDRESSES, sha256: snapshotHash(BUNDLED_ADDRESSES) }
   const isStated = ({ snapshot, sha256 }: Omit<GivenDataset, 'id'>) =>
     stated['ofac_addresses'] === undefined || datasetDate(dataDate(snapshot), sha256) === stated['ofac_addresses']
   const addresses = [...datasets.filter(({ id }) => id === 'ofac_addresses'), bundled].find(isStated)
-  return addresses === undefined ? null : createScreening(addresses.snapshot as Snapshot<OfacRow>, addresses.sha256, { loaded: names })
+  return addresses === undefined ? null : createScreening(addresses.snapshot as Snapshot<OfacRow>, addresses.sha256)
 }
 
 /** Dates that a result states for its datasets; those of a batch are in its items. */

@@ -145,6 +145,12 @@ function registerUrls(value: string): SettingResult<Partial<Record<RegisterId, s
   return accept(found)
 }
 
+function screeningUrl(value: string): SettingResult<string> {
+  return value === '' || (isHttpUrl(value) && !/[@?#]/.test(value))
+    ? accept(value)
+    : reject('must be an http(s) URL without user or query, such as http://watchman:8084')
+}
+
 /** The messages never quote a value: URLs often carry keys. */
 function furtherNetworks(value: string): SettingResult<readonly FurtherNetwork[]> {
   const read = readFurtherNetworks(value, limits.further_networks, isHttpUrl)
@@ -290,7 +296,7 @@ export const SETTINGS = {
     text,
   ),
   ASSAY_DATA_FEEDS: setting<'on' | 'off'>(
-    'on: newer sanctions lists (OFAC, UN, UK) and tables (ISO 4217, ISBN, RDAP, IFSC, mail domains) are read from the publishers or from ASSAY_DATA_MIRROR; off: those of the release and imported ones are used.',
+    'on: the newer sanctions list of OFAC and newer tables (ISO 4217, ISBN, RDAP, IFSC, mail domains) are read from the publishers or from ASSAY_DATA_MIRROR; off: those of the release and imported ones are used.',
     'off',
     oneOf('on', 'off'),
   ),
@@ -313,6 +319,16 @@ export const SETTINGS = {
     'File with the API key of Companies House, for example /run/secrets/companies-house; required with companies-house in ASSAY_REGISTERS.',
     '',
     text,
+  ),
+  ASSAY_SCREENING_URL: setting(
+    'Base URL of the engine that screens names of parties (watchman or yente), for example http://watchman:8084; left out, names are not screened.',
+    '',
+    screeningUrl,
+  ),
+  ASSAY_SCREENING_ENGINE: setting<'watchman' | 'yente'>(
+    'Kind of that engine: watchman (moov watchman, v2 search) or yente (OpenSanctions).',
+    'watchman',
+    oneOf('watchman', 'yente'),
   ),
   ASSAY_LOG_WITNESSES: setting<string[]>(
     'Witnesses that cosign the receipts log, each as URL|name+id+key, separated by commas, for example https://witness.example|witness.example+c0ffee00+BASE64.',

@@ -322,7 +322,7 @@ export const chainLimits = {
 } as const
 
 export { BUNDLE_RULES } from '../pure/audit/bundle.ts'
-export { datasetLimits, nameLimits, proofLimits, rdapLimits, REGISTER_IDS, registerLimits } from './dataset-limits.ts'
+export { datasetLimits, nameLimits, proofLimits, rdapLimits, REGISTER_IDS, registerLimits, screeningLimits } from './dataset-limits.ts'
 export { FAUCET_RULES, SANDBOX_RPC_RULES } from './sandbox/sandbox-limits.ts'
 export { TASK_LIMITS } from './task-limits.ts'
 export { WEBHOOK_RULES } from './webhooks/webhook-limits.ts'

@@ -22,6 +22,7 @@ const OUTGOING: Record<string, string> = {
   'adapters/chain/sandbox.ts': 'a data: address',
   'adapters/prices/choose.ts': 'three constants, and names of a table',
   'adapters/facilitator/http.ts': 'ASSAY_FACILITATOR_URLS',
+  'adapters/name-screening/http.ts': 'ASSAY_SCREENING_URL',
   'adapters/witness/http.ts': 'ASSAY_LOG_WITNESSES',
   'adapters/cards/open.ts': 'Stripe',
   'adapters/store/postgres.ts': 'ASSAY_STORE',

@@ -49,10 +49,6 @@ interface ScreeningAnswer {
   receipt: Record<string, unknown>
 }
 
-interface NamesAnswer {
-  result: { status: string; list: null; names: { matches: { name: string }[] }; data_as_of: Record<string, string> }
-}
-
 const INPUT = { subject: NEW.address }
 
 async function screen(): Promise<ScreeningAnswer> {
@@ -106,31 +102,6 @@ test('a live service moves to the next day of its mirror under load; receipts of
   }
   const other = await desk.file('old-list.json', await (await fetch(`${app.url}/v1/datasets/${old.result.list.sha256}`)).text())
   assert.deepEqual(await replay('current', current, other), { code: 3, outcome: 'dataset_missing' })
-})
-
-test('a name is searched in live mode, and its answer replays with the downloaded lists', async () => {
-  const ask = async (input: object) => (await restCall(app.url, 'ofac-sdn-check', input)).body as unknown as NamesAnswer
-  assert.equal((await ask({ name: 'Mary Johnson' })).result.status, 'no_match')
-  const found = await ask({ name: 'Grupo Lazarus' })
-  const { status, names, data_as_of, list } = found.result
-  assert.deepEqual([status, names.matches[0]?.name, list], ['possible_match', 'LAZARUS GROUP', null])
-  const input = await desk.file('name.json', { name: 'Grupo Lazarus' })
-  const receipt = await desk.file('names.json', found)
-  const folder = await mkdtemp(join(tmpdir(), 'assay-lists-'))
-  const outcome = async (...more: string[]) => parsed((await desk.run(['replay', receipt, input, ...more, '--json'])).stdout)['outcome']
-  assert.equal(await outcome(), 'dataset_missing')
-  const { datasets } = (await (await fetch(`${app.url}/v1/datasets`)).json()) as { datasets: { id: string; sha256: string }[] }
-  const used = datasets.filter(({ id }) => id === 'ofac_addresses' || id === 'ofac_names')
-  assert.deepEqual(
-    used.map(({ id, sha256 }) => data_as_of[id]?.endsWith(sha256.slice(0, 12))),
-    [true, true],
-  )
-  for (const { id, sha256 } of used) {
-    assert.equal(await outcome('--dataset', folder), 'dataset_missing')
-    await writeFile(join(folder, `${id}.json`), await (await fetch(`${app.url}/v1/datasets/${sha256}`)).text())
-  }
-  assert.equal(await outcome('--dataset', folder), 'agrees')
-  await rm(folder, { recursive: true })
 })
 
 test('the datasets in use are listed with dates, ages and hashes, and each is served', async () => {
@@ -277,11 +248,7 @@ test('assay data: diff shows what would change, import refuses a bad file, pin g
   const bad = await desk.run(['data', 'import', cut])
   assert.deepEqual([bad.code, /truncated|no complete/.test(bad.stderr)], [65, true], bad.stderr)
   const few = await desk.file('few.xml', sdnDocument({ day: dayBefore(1), rows: addresses.rows.slice(0, 70) }))
-  const [difference = {}, names = {}] = parsed((await desk.run(['data', 'diff', few, '--json'])).stdout)['differences'] as Record<
-    string,
-    unknown
-  >[]
-  assert.deepEqual([names['dataset'], names['refused']], ['ofac_names', null])
+  const [difference = {}] = parsed((await desk.run(['data', 'diff', few, '--json'])).stdout)['differences'] as Record<string, unknown>[]
   assert.deepEqual([(difference['removed'] as string[]).length, difference['added']], [28, []])
   assert.match(String(difference['refused']), /removes 28 of 98 rows/)
   assert.equal((await desk.run(['data', 'import', few])).code, 1)

@@ -2,13 +2,14 @@ import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import { samplePrices } from '../../src/adapters/prices/choose.ts'
 import { sampleRegistrations } from '../../src/adapters/public-https/choose.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
+import { bundledScreening } from '../../src/pure/checks/ofac.ts'
+import { noNameScreening } from '../../src/service/catalogue/names.ts'
 import { itemCatalogue } from '../../src/service/catalogue/decode.ts'
 import { publishedSchemas } from '../../src/service/catalogue/wire-schemas.ts'
 import { assuredInMemory } from './assured-memory.ts'
 import { fixedInvoices } from './invoices-memory.ts'
 import { disputesInMemory } from './dispute-memory.ts'
 import { fixedRegistrar } from './fixed-registrar.ts'
-import { excerpt, screeningOf } from './name-lists.ts'
 import { insuranceInMemory } from './insurance-memory.ts'
 import { fixedUnderwriters } from './underwriters.ts'
 import { fixedChain, fixedTransfers } from './fixed-chain.ts'
@@ -32,8 +33,6 @@ export function euroPrices(price_usd: () => string | undefined): Prices {
 /** 21 November 2026, noon UTC: what a clock shows in every test that runs tools by themselves. */
 const FIXED_NOW_MS = Date.UTC(2026, 10, 21, 12)
 
-const lists = screeningOf([excerpt('ofac_names', '2026-11-20'), excerpt('un_names', '2026-11-18')])
-
 /** What tools may reach for: a clock that stands still, the real item checks of these tools, and what a sandbox has. */
 export function fixedSources(tools: readonly Tool[]): Sources {
   const clock = clockAt(() => FIXED_NOW_MS)
@@ -45,7 +44,8 @@ export function fixedSources(tools: readonly Tool[]): Sources {
     transfers: fixedTransfers(),
     prices: samplePrices(clock),
     registrations: sampleRegistrations(clock),
-    screening: { on_stale_list: 'report', active: () => lists },
+    screening: { on_stale_list: 'report', active: bundledScreening },
+    names: noNameScreening,
     // A secret of 32 bytes, all 7.
     derive: createDerivation(new Uint8Array(32).fill(7)),
     assured: assuredInMemory(),

@@ -107,7 +107,7 @@ export function readVendorDomain(text: string): VendorDomain | null {
 export const DOMAINS_MAX = 4
 
 /**
- * Reads one domain, or each of several that commas, semicolons or line breaks set apart: "billing@acme.example, Acme <cc@acme.example>". Null stands for
+ * Reads one domain, or each of several that commas, semicolons or line breaks set apart: "billing@acme.example, Acme <cc@acme.example>". Null is given for
  * a part without a domain, and for parts beyond the fourth.
  */
 export function readVendorDomains(text: string): (VendorDomain | null)[] {

@@ -1,9 +1,8 @@
 import bundled from '../../../data/ofac-addresses.json' with { type: 'json' }
 import { ageState } from '../datasets/table.ts'
 import { snapshotDay, snapshotHash, type Snapshot } from '../datasets/definition.ts'
-import { ofacAddresses, type OfacRow, type NameListId } from '../datasets/sanctions-lists.ts'
+import { ofacAddresses, type OfacRow } from '../datasets/sanctions-lists.ts'
 import { once } from '../once.ts'
-import type { NameList } from '../screening/name-index.ts'
 import { PROHIBITED_JURISDICTIONS, type JurisdictionLevel } from './countries.ts'
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
 import { readJurisdiction, type JurisdictionReading } from './jurisdictions.ts'
@@ -68,29 +67,17 @@ export interface Screening {
   readonly lists: Readonly<Record<ListName, ListFacts>>
   /** Whole days since the publication of a list. */
   ageDays(list: ListName, now_ms: number): number
-  /** Lists of names that are loaded. */
-  names(): Promise<readonly NameList[]>
-  /** Facts of those that were loaded when this set was made; a process that has just started may load them still. */
-  readonly name_lists: readonly Pick<NameList, 'id' | 'published_at'>[]
   /**
    * Looks a subject up: an address of the EVM in OFAC's list (any case, CAIP-10 too), or a country or region among the prohibited
-   * jurisdictions. Names of persons, companies and ENS are not screened, and the answer says so. Errs towards a match for places.
+   * jurisdictions. Names of persons, companies and ENS are not screened here, and the answer says so. Errs towards a match for places.
    */
   screenSubject(subject: string): ScreeningResult
 }
 
 type AddressIndex = ReadonlyMap<string, ScreeningMatch>
 
-/** Lists of names of a set, and how to get them while they are being loaded. */
-interface NameLists {
-  loaded: readonly NameList[]
-  load?: () => Promise<readonly NameList[]>
-}
-
-const NO_NAMES: NameLists = { loaded: [] }
-
-/** Binds the screening to a snapshot of the address list, whose SHA-256 the caller knows, and to lists of names. */
-export function createScreening(snapshot: Snapshot<OfacRow>, sha256: string, { loaded, load }: NameLists = NO_NAMES): Screening {
+/** Binds the screening to a snapshot of the address list, whose SHA-256 the caller knows. */
+export function createScreening(snapshot: Snapshot<OfacRow>, sha256: string): Screening {
   const { count, rows } = snapshot
   const lists = {
     ofac_addresses: { published_at: snapshotDay(snapshot), count, sha256 },
@@ -109,19 +96,17 @@ export function createScreening(snapshot: Snapshot<OfacRow>, sha256: string, { l
   return {
     lists,
     ageDays: (list, now_ms) => ageInDays(lists[list].published_at, now_ms),
-    names: load ?? (() => Promise.resolve(loaded)),
-    name_lists: loaded,
     screenSubject: (subject) => screenSubject(index, subject),
   }
 }
 
 /** Whole days since a date. */
-export function ageInDays(published_at: string, now_ms: number): number {
+function ageInDays(published_at: string, now_ms: number): number {
   return Math.floor((now_ms - Date.parse(published_at)) / DAY_MS)
 }
 
 export interface ListAge {
-  id: ListName | NameListId
+  id: ListName
   published_at: string
   age_days: number
   limit_days: number
@@ -129,11 +114,10 @@ export interface ListAge {
 }
 
 /** Ages of the lists that limit clean answers. */
-export function listAges({ lists, name_lists }: Screening, now_ms: number): ListAge[] {
-  const dated = Object.entries(lists).map(([id, { published_at }]) => ({ id: id as ListName, published_at }))
-  return [...dated, ...name_lists].map(({ id, published_at }) => {
+export function listAges({ lists }: Screening, now_ms: number): ListAge[] {
+  return Object.entries(lists).map(([id, { published_at }]) => {
     const age_days = ageInDays(published_at, now_ms)
-    return { id, published_at, age_days, limit_days: OFAC_LIST_DAYS, state: ageState(age_days, OFAC_LIST_DAYS) }
+    return { id: id as ListName, published_at, age_days, limit_days: OFAC_LIST_DAYS, state: ageState(age_days, OFAC_LIST_DAYS) }
   })
 }
 
@@ -153,7 +137,7 @@ function screenSubject(index: AddressIndex, subject: string): ScreeningResult {
   if (place.kind === 'listed') return screenedPlace(place)
   if (place.kind === 'unlisted') return unlistedPlace(place)
   const what = place.unread.length === 0 ? 'This' : 'A part of this'
-  const reason = `${what} is neither an EVM address nor a known country or region; names of persons and companies are not screened.`
+  const reason = `${what} is neither an EVM address nor a known country or region. Names of persons and companies are not screened by this tool; the packs screen them.`
   return nothingScreened(reason, unreadRemarks(place.unread))
 }
 

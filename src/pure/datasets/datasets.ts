@@ -11,7 +11,7 @@ import { LOU_PREFIXES } from '../checks/lei.ts'
 import { UPI_HANDLES } from '../checks/upi-vpa.ts'
 import { X402_TOKENS } from '../protocols/x402/document-networks.ts'
 import type { DatasetDefinition, Snapshot } from './definition.ts'
-import { NAME_LISTS, ofacAddresses } from './sanctions-lists.ts'
+import { ofacAddresses } from './sanctions-lists.ts'
 import type { ReferenceTable } from './table.ts'
 
 /** Tables of checks that can be replaced while the service runs. */
@@ -68,7 +68,7 @@ export function bindTables(tables: readonly BoundTable[]): readonly BoundTable[]
 }
 
 /** Datasets that can be replaced while the service runs; all other tables come with the release. */
-const LISTS = { ofac_addresses: ofacAddresses, ...NAME_LISTS } as const
+const LISTS = { ofac_addresses: ofacAddresses } as const
 
 export type DatasetId = keyof typeof LISTS | TableId
 

@@ -1,6 +1,6 @@
 import { isDatasetId } from './datasets.ts'
 import type { FeedCollector, FeedDefinition, FeedDocument } from './definition.ts'
-import { LIST_COLLECTORS } from './list-xml.ts'
+import { collectOfac } from './list-xml.ts'
 import { TABLE_FEEDS } from './table-feeds.ts'
 
 /** Feeds: documents of publishers, read as a stream of elements, and the snapshots that are made of them. */
@@ -10,50 +10,13 @@ export const FEEDS = {
     url: 'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ENHANCED.XML',
     file: 'SDN_ENHANCED.XML',
     format: 'xml',
-    datasets: ['ofac_addresses', 'ofac_names'],
+    datasets: ['ofac_addresses'],
     root: 'sanctionsData',
     elements: ['entity'],
     // The file of 2026 has about 120 MB.
     bytes_max: 400_000_000,
     optional: false,
-    collect: LIST_COLLECTORS.ofac_names,
-  },
-  un_consolidated: {
-    url: 'https://scsanctions.un.org/resources/xml/en/consolidated.xml',
-    file: 'UN_consolidated.xml',
-    format: 'xml',
-    datasets: ['un_names'],
-    root: 'CONSOLIDATED_LIST',
-    elements: ['INDIVIDUAL', 'ENTITY'],
-    // 2 MB in 2026.
-    bytes_max: 40_000_000,
-    optional: true,
-    collect: LIST_COLLECTORS.un_names,
-  },
-  eu_consolidated: {
-    // The address of the publisher contains a token, so the document comes from a mirror or an import.
-    url: null,
-    file: 'EU_consolidated.xml',
-    format: 'xml',
-    datasets: ['eu_names'],
-    root: 'export',
-    elements: ['sanctionEntity'],
-    // 25 MB in 2026.
-    bytes_max: 200_000_000,
-    optional: true,
-    collect: LIST_COLLECTORS.eu_names,
-  },
-  uk_sanctions: {
-    url: 'https://sanctionslist.fcdo.gov.uk/docs/UK-Sanctions-List.xml',
-    file: 'UK-Sanctions-List.xml',
-    format: 'xml',
-    datasets: ['uk_names'],
-    root: 'Designations',
-    elements: ['Designation'],
-    // 22 MB in 2026.
-    bytes_max: 200_000_000,
-    optional: true,
-    collect: LIST_COLLECTORS.uk_names,
+    collect: collectOfac,
   },
   ...TABLE_FEEDS,
 } as const satisfies Record<string, FeedDefinition>

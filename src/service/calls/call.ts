@@ -54,7 +54,7 @@ async function serveDecoded(deps: CallDeps, decoded: DecodedCall, request: CallR
   const down = await checkSources(deps, tool)
   if (down !== null) return refusedOutcome(tool, down)
 
-  const admission = payment.kind === 'none' ? await admitUnpaid(gate, decoded) : await gate.admit(decoded, payment)
+  const admission = payment.kind === 'none' ? await admitUnpaid(deps, gate, decoded) : await gate.admit(decoded, payment)
   request.marks?.mark('admit')
   if (admission.kind === 'paid') request.verified?.()
   return admission.kind === 'ended' ? admission.outcome : perform(deps, gate, decoded, admission, request.marks)
@@ -68,15 +68,17 @@ async function checkSources(deps: CallDeps, tool: Tool): Promise<Problem | null>
   return null
 }
 
-async function admitUnpaid(gate: PaymentGate, decoded: DecodedCall): Promise<Admission> {
+async function admitUnpaid({ sources }: Pick<CallDeps, 'sources'>, gate: PaymentGate, decoded: DecodedCall): Promise<Admission> {
   if (decoded.tool.price === 'free') return { kind: 'unlimited' }
   const { tool, input } = decoded
-  const reads_outside = tool.sources.some((name) => OUTSIDE_SOURCES.has(name)) && (tool.reads_outside?.(input ?? {}) ?? true)
+  const { screens } = sources.names
+  const outside = tool.sources.some((name) => OUTSIDE_SOURCES.has(name) && (name !== 'names' || screens))
+  const reads_outside = outside && (tool.reads_outside?.(input ?? {}, screens) ?? true)
   return gate.takeFree(decoded, reads_outside)
 }
 
 /** Sources outside this service, whose capacity is limited. */
-const OUTSIDE_SOURCES: ReadonlySet<SourceName> = new Set<SourceName>(['chain', 'transfers', 'prices', 'registrations'])
+const OUTSIDE_SOURCES: ReadonlySet<SourceName> = new Set<SourceName>(['chain', 'transfers', 'prices', 'registrations', 'names'])
 
 /** Runs the tool, signs, settles and answers. A failure before the settlement costs the caller nothing. */
 async function perform(

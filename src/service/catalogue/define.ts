@@ -10,6 +10,7 @@ import type { Derivation, Registrar } from '../../ports/signer.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { Prices } from '../../ports/prices.ts'
 import type { RegisterId, RegisterNumber, RegistrationData } from '../../ports/registers.ts'
+import type { NameSource } from './names.ts'
 import type { InvoiceSource } from '../invoices/invoice-service.ts'
 import { limits } from '../limits.ts'
 import type { PriceClass } from '../payments/price-book.ts'
@@ -122,6 +123,8 @@ export interface Sources {
   /** Market prices of crypto assets. */
   prices: Prices
   screening: ScreeningSource
+  /** Names of parties, screened by the operator's engine if there is one. */
+  names: NameSource
   /** Values that follow from the input and the deployment's secret. */
   derive: Derivation
   /** Receipts bound to the terms of the assured lane. */
@@ -190,7 +193,7 @@ interface Words {
    */
   refuses?(result: Readonly<Record<string, unknown>>): Refusal | null
   /** Returns whether a call with this input reads sources outside the service; every call of a tool with such a source does when it is left out. */
-  reads_outside?(input: Readonly<Record<string, unknown>>): boolean
+  reads_outside?(input: Readonly<Record<string, unknown>>, screens_names: boolean): boolean
   /** Live register of the checked number, which operators may turn on (`service/registers.ts`). */
   register?: RegisterUse
 }

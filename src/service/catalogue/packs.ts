@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { checkIfGiven, missingFieldIssues, PACK_HEADLINES, packAnswer, type CrossFinding } from '../../pure/checks/pack.ts'
 import type { Check } from '../../pure/checks/verdict.ts'
-import { answerName, namesAsOf, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
-import { defineTool, PURE, SourceDown, type Sources, type Tool } from './define.ts'
+import { isUnreadName, NOT_SCREENED, type NamesAnswer } from './names.ts'
+import { defineTool, PURE, type Sources, type Tool } from './define.ts'
 import { atLeastOne, DATA_AS_OF, IDENTIFIER, NAME_INPUT, NAMES_ANSWER } from './schemas.ts'
 
 /** Packs: several checks of one party in one call, and the screening of its name. */
 
-const EVALUATED_AT = z.string().nullable().describe('Time from which the ages of the lists are counted; null without a name.')
+const EVALUATED_AT = z.string().nullable().describe('Time of the screening, from which the ages of lists are counted; null without a name.')
 
 /** A check's own answer inside that of a pack. */
 const PACK_CHECK = z.record(z.string(), z.unknown()).nullable()
@@ -32,11 +32,11 @@ export function packInput<Fields extends z.ZodRawShape, More extends z.ZodRawSha
 }
 
 /** Input fields for the name of a party. Lists for models show the words before the semicolon, if they say more than the name of the field. */
-const nameOf = (field: string) => NAME_INPUT.name.describe(`The ${field}; it is screened against the loaded sanctions lists.`)
-const COUNTRY = NAME_INPUT.country.describe(
-  'Country; ISO 3166-1 alpha-2, of the party with this name. Another one lowers a score, and no more.',
+const nameOf = (field: string) => NAME_INPUT.name.describe(`The ${field}; screened on sanctions lists if this service has an engine.`)
+const COUNTRY = NAME_INPUT.country.describe('Country; ISO 3166-1 alpha-2, of the party with this name. It never clears a match.')
+export const BIRTH_DATE = NAME_INPUT.birth_date.describe(
+  'Birth date; YYYY-MM-DD or YYYY. It is compared with those of a match and never clears one.',
 )
-export const BIRTH_DATE = NAME_INPUT.birth_date.describe('Birth date; YYYY-MM-DD or YYYY. Another one lowers a score, and no more.')
 
 /** Input fields of a pack with the name of a landlord. */
 export const LANDLORD_INPUT = { landlord_name: nameOf('landlord name'), country: COUNTRY, birth_date: BIRTH_DATE }
@@ -44,9 +44,8 @@ export const PAYEE_NAME = nameOf('payee name')
 
 /** Members of its answer. */
 export const LANDLORD_OUTPUT = {
-  names: NAMES_ANSWER.describe('Screening of the landlord’s name, as ofac-sdn-check answers; null if none was given.'),
+  names: NAMES_ANSWER.describe('Screening of the landlord’s name; null if none was given.'),
   evaluated_at: EVALUATED_AT,
-  data_as_of: DATA_AS_OF,
 }
 
 /** Factors of a risk score. */
@@ -75,66 +74,62 @@ export const BAND_OUTPUT = {
 
 /** Phrases of its scope. */
 export const LANDLORD_SCOPE = {
-  checked: 'the name of the landlord, if given, on the lists that names.lists states',
-  not_checked: 'that a possible match is the landlord, and lists in names.not_loaded',
+  checked: 'the name of the landlord, if given and names.engine is not null, on the lists in names.lists',
+  not_checked: 'that a possible match is the landlord, and names where names.status is not_screened',
 }
 
 /** Party to a payment, as it was given. */
 interface Party {
   name: string | undefined
-  country: string | undefined
   birth_date: string | undefined
 }
 
-/**
- * Screens the name of a party; null if none was given. A possible match is always returned. Throws `SourceDown` where a live deployment has no match on lists that
- * are too old, so that the call is not charged.
- */
-export function screenParty(
-  { name, country, birth_date }: Party,
-  { active, on_stale_list }: Sources['screening'],
-  now_ms: number,
-): Promise<NamesAnswer> | null {
-  if (name === undefined) return null
-  const query = { name, country: country?.toUpperCase() ?? null, birth_date: birth_date ?? null }
-  return answerName(active(), query, now_ms).then((names) => {
-    if (names.status === 'no_match_on_stale_list' && on_stale_list === 'refuse') throw new SourceDown(staleNamesMessage(names))
-    return names
-  })
+/** Screens the name of a party; null if none was given. Throws `SourceDown` where the engine does not answer, so that the call is not charged. */
+export function screenParty({ name, birth_date }: Party, names: Sources['names'], now_ms: number) {
+  return name === undefined ? null : names.screen({ name, birth_date: birth_date ?? null }, now_ms)
 }
 
-/** Reason why a person must look at the party: a possible match, or a name that was not checked or not on recent lists. Null for none. */
+/** Reason why a person must look at the party: a possible match, or no match on lists that are old. Null for none, and for a name that was not screened. */
 export function nameConcern(names: NamesAnswer | null): string | null {
-  return names === null || names.status === 'no_match' ? null : names.reason
+  if (names === null || (names.status === 'not_screened' && !isUnreadName(names))) return null
+  if (names.status === 'not_screened') return names.reason
+  return names.status === 'possible_match' || names.lists.some(({ stale }) => stale) ? names.reason : null
 }
 
-/**
- * Completes an answer with the screening of a name. The answer is made after the screening, so that what it reads and its dates are of the same tables; without a
- * name it is made immediately.
- */
-export function answerWithName<Answer extends { data_as_of: Readonly<Record<string, string>> }>(
+/** A sentence with the remark that the name was not screened, where it was not. */
+export function withNameRemark(sentence: string, names: NamesAnswer | null): string {
+  return names?.status === 'not_screened' ? `${sentence} ${NOT_SCREENED}` : sentence
+}
+
+/** The answer of a band with that remark. */
+export function withRemark<Answer extends { recommendation: string }>(answer: Answer, names: NamesAnswer | null): Answer {
+  return { ...answer, recommendation: withNameRemark(answer.recommendation, names) }
+}
+
+/** Completes an answer with the screening of a name. The answer is made after the screening, so that its tables and dates are of one moment. */
+export function answerWithName<Answer extends object>(
   party: Party,
-  { clock, screening }: Pick<Sources, 'clock' | 'screening'>,
+  { clock, names: source }: Pick<Sources, 'clock' | 'names'>,
   answer: (names: NamesAnswer | null) => Answer,
 ) {
   const now_ms = clock.now_ms()
-  const complete = (names: NamesAnswer | null) => {
-    const made = answer(names)
-    const data_as_of: Record<string, string> = { ...made.data_as_of, ...(names && namesAsOf(names)) }
-    return { ...made, names, evaluated_at: names === null ? null : new Date(now_ms).toISOString(), data_as_of }
-  }
-  return screenParty(party, screening, now_ms)?.then(complete) ?? complete(null)
+  const complete = (names: NamesAnswer | null) => ({
+    ...answer(names),
+    names,
+    evaluated_at: names === null ? null : new Date(now_ms).toISOString(),
+  })
+  const screened = screenParty(party, source, now_ms)
+  return screened instanceof Promise ? screened.then(complete) : complete(screened)
 }
 
-const NAME_FINDINGS = {
-  possible_match: 'name_possible_match',
-  no_match_on_stale_list: 'name_lists_old',
-  not_checked: 'name_not_checked',
-} as const
-
+/** Cross finding about a name that a person must look at; one that was not screened is only for information. */
 function nameFindings(field: string, names: NamesAnswer | null): CrossFinding[] {
-  if (names === null || names.status === 'no_match') return []
-  return [{ code: NAME_FINDINGS[names.status], fields: [field], severity: 'warning', message: names.reason }]
+  if (names === null) return []
+  if (isUnreadName(names)) return [{ code: 'name_unread', fields: [field], severity: 'warning', message: names.reason }]
+  if (names.status === 'not_screened') return [{ code: 'name_not_screened', fields: [field], severity: 'info', message: names.reason }]
+  if (nameConcern(names) === null) return []
+  const code = names.status === 'possible_match' ? 'name_possible_match' : 'name_lists_old'
+  return [{ code, fields: [field], severity: 'warning', message: names.reason }]
 }
 
 /** One check of a pack. */
@@ -161,7 +156,7 @@ interface PackSpec<Parts> extends Pick<Tool, 'id' | 'title' | 'description' | 'v
   cross(checks: ChecksOf<Parts>): CrossFinding[]
 }
 
-/** Completes a pack: each given value by its own check, the values against one another, and the name of the party on sanctions lists. */
+/** Completes a pack: each given value by its own check, the values against one another, and the name of the party. */
 export function definePack<const Parts extends PackParts>({ party, checked, parts, example, cross, ...words }: PackSpec<Parts>): Tool {
   const name_field = `${party}_name`
   const entries = Object.entries<PackPart<unknown>>(parts)
@@ -173,16 +168,21 @@ export function definePack<const Parts extends PackParts>({ party, checked, part
     price: 'check',
     annotations: PURE,
     scope: {
-      checked: ['each value by its own check', ...checked, `the name of the ${party}, if given, on the lists that names.lists states`],
+      checked: [
+        'each value by its own check',
+        ...checked,
+        `the name of the ${party}, if given and names.engine is not null, on the lists in names.lists`,
+      ],
       not_checked: [
         'that any of the values was issued',
         'whose they are',
-        `that a possible match is the ${party}, and lists in names.not_loaded`,
+        `that a possible match is the ${party}, and names where names.status is not_screened`,
         'that a payment would arrive',
       ],
     },
     headline: PACK_HEADLINES,
-    sources: ['clock', 'screening'],
+    sources: ['clock', 'names'],
+    reads_outside: (given) => given[name_field] !== undefined,
     input: packInput(
       fields(({ input }) => PACK_VALUE.describe(input)),
       { [name_field]: nameOf(`${party} name`), country: COUNTRY, ...(party === 'vendor' ? { birth_date: BIRTH_DATE } : {}) },
@@ -195,19 +195,24 @@ export function definePack<const Parts extends PackParts>({ party, checked, part
         .strictObject(fields(({ tool }) => PACK_CHECK.describe(`As ${tool} answers, or null.`)))
         .describe('Each check whole, under the field that was given.'),
       cross_checks: z.array(CROSS_CHECK).describe('What the values say of one another, and a name that a person must look at.'),
-      names: NAMES_ANSWER.describe(`Screening of the name of the ${party}, as ofac-sdn-check answers; null if none was given.`),
+      names: NAMES_ANSWER.describe(`Screening of the name of the ${party}; null if none was given.`),
       evaluated_at: EVALUATED_AT,
       data_as_of: DATA_AS_OF,
     }),
     example,
     run(asked, sources) {
       const given = asked as Readonly<Record<string, string | undefined>>
-      const named = { name: given[name_field], country: given['country'], birth_date: given['birth_date'] }
+      const named = { name: given[name_field], birth_date: given['birth_date'] }
       return answerWithName(named, sources, (names) => {
         const checks = Object.fromEntries(entries.map(([field, { check }]) => [field, checkIfGiven(given[field], check)]))
         const findings = [...cross(checks as ChecksOf<Parts>), ...nameFindings(name_field, names)]
         const dates = entries.map(([field, part]) => (checks[field] === null ? {} : part.dates))
-        return { ...packAnswer(checks, findings, nameConcern(names)), data_as_of: Object.assign({}, ...dates) as Record<string, string> }
+        const answer = packAnswer(checks, findings, nameConcern(names))
+        return {
+          ...answer,
+          summary: withNameRemark(answer.summary, names),
+          data_as_of: Object.assign({}, ...dates) as Record<string, string>,
+        }
       })
     },
   })

@@ -74,58 +74,46 @@ export const DATA_AS_OF = z
     'Publication date of each reference table used, or "compiled <date>" where a person compiled it, and the first digits of its SHA-256.',
   )
 
-const NAME_WORDS = z.array(
-  z.strictObject({
-    given: z.string().describe('Word of the given name, as it was compared.'),
-    listed: z.string().describe('Word of the listed name, as it was compared.'),
-    how: z.enum(['equal', 'spelling', 'consonants', 'similar', 'initial']).describe('Rule by which they agree.'),
-    score: z.int().min(0).max(1000).describe('Similarity in thousandths.'),
-  }),
-)
-const AGREEMENT = z.enum(['agrees', 'differs', 'unknown']).nullable()
-
-const NAME_MATCH = z.strictObject({
-  list: z.string().describe('Dataset.'),
-  list_title: z.string().describe('Publisher and list.'),
-  entry: z.string().describe('Identifier of the entry at its publisher.'),
-  link: z.string().describe('Page of the entry, or of the list where entries have none.'),
-  kind: z.enum(['person', 'organisation', 'vessel', 'aircraft', 'unknown']).describe('As the list says.'),
-  name: z.string().describe('The listed name as its publisher writes it.'),
-  strength: z.enum(['primary', 'strong', 'weak']).describe('weak: an alias that the publisher marks as of low quality.'),
-  score: z.int().min(0).max(100).describe('Likeness of the two names, not a probability.'),
-  words: NAME_WORDS.describe('Pairs of words that agree.'),
-  given_alone: z.array(z.string()).describe('Words of the given name without a counterpart.'),
-  listed_alone: z.array(z.string()).describe('Words of the listed name without a counterpart.'),
-  country: AGREEMENT.describe('The given country against those of the entry; null if none was given.'),
-  birth_date: AGREEMENT.describe('The given date of birth against those of the entry, two years apart or less; null if none was given.'),
-  programmes: z.array(z.string()).describe('Programmes or regimes.'),
-})
-
-/** Screening of a name: wire form of `pure/screening/names-answer.ts`. */
+/** Screening of a name by the operator's engine. */
 export const NAMES_ANSWER = z
   .strictObject({
     status: z
-      .enum(['possible_match', 'no_match', 'no_match_on_stale_list', 'not_checked'])
-      .describe('possible_match: a person must compare. It never says that the named is on a list.'),
+      .enum(['possible_match', 'no_match', 'not_screened'])
+      .describe(
+        'possible_match: a person must compare. It never says that the named is on a list. not_screened: this service has no engine.',
+      ),
     reason: z.string().describe('One sentence for people.'),
-    algorithm: z.string().describe('Version of the published algorithm, docs/name-screening.md.'),
-    total: z.int().min(0).max(1_000_000).describe('Entries that are possible matches.'),
-    matches: z.array(NAME_MATCH).describe('The ten best, by score.'),
+    engine: z.string().nullable().describe('watchman or yente; null when the name was not screened.'),
+    engine_version: z.string().nullable().describe('Its version, if it states one.'),
+    threshold: z.number().min(0).max(1).nullable().describe('Least score of a possible match.'),
     lists: z
       .array(
         z.strictObject({
-          name: z.string().describe('Dataset.'),
-          title: z.string().describe('Publisher and list.'),
-          published_at: z.string().describe('Date of the publisher.'),
-          count: z.int().min(0).max(1_000_000).describe('Its entries.'),
-          age_days: z.int().min(-10_000).max(1_000_000).describe('Whole days since then.'),
-          limit_days: z.int().min(0).max(1_000_000).describe('Age beyond which "no match" is not relied on.'),
-          stale: z.boolean().describe('Older than that.'),
-          sha256: z.string().describe('SHA-256 of the list; GET /v1/datasets/{sha256} returns it.'),
+          name: z.string().describe('List, as the engine names it.'),
+          date: z.string().nullable().describe('Day on which the engine loaded or indexed it, or null.'),
+          entries: z.int().min(0).max(1_000_000_000).nullable().describe('Its entries, if the engine states them.'),
+          age_days: z.int().min(-10_000).max(1_000_000).nullable().describe('Whole days since then.'),
+          stale: z.boolean().describe('Older than 30 days, or of an unknown date: "no match" is not relied on.'),
         }),
       )
       .describe('Lists that were searched.'),
-    not_loaded: z.array(z.string()).describe('Lists that this service knows but has not loaded: nothing is said about them.'),
+    matches: z
+      .array(
+        z.strictObject({
+          name: z.string().describe('The listed name.'),
+          score: z.number().min(0).max(1).describe('Likeness as the engine scores it, not a probability.'),
+          list: z.string().describe('List of the entry.'),
+          id: z.string().describe('Identifier of the entry.'),
+          programmes: z.array(z.string()).describe('Programmes of the entry.'),
+          birth_dates: z.array(z.string()).describe('Birth dates of the entry.'),
+          birth_date: z
+            .enum(['agrees', 'differs', 'unknown'])
+            .nullable()
+            .describe('The given birth date against these; it never clears a match. Null if none was given.'),
+          url: z.string().nullable().describe('Page of the entry, or null.'),
+        }),
+      )
+      .describe('The ten best, by score.'),
   })
   .nullable()
 
@@ -144,16 +132,15 @@ export const RULE_BOOK = {
   policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
 }
 
-/** Fields of a call that screens a name. */
+/** Fields of a call with the name of a party. */
 export const NAME_INPUT = {
-  name: IDENTIFIER.optional().describe('Name of a person or organisation, in any order, Latin, Cyrillic, Greek, Arabic or Hebrew.'),
-  country: COUNTRY_CODE.optional().describe('Country of the named, ISO 3166-1 alpha-2; another one lowers a score, and no more.'),
+  name: IDENTIFIER.optional().describe('Name of a person or organisation.'),
+  country: COUNTRY_CODE.optional(),
   birth_date: z
     .string()
     .max(10)
     .regex(/^[0-9]{4}(-[0-9]{2}-[0-9]{2})?$/)
-    .optional()
-    .describe('Date of birth, YYYY-MM-DD or YYYY; another one lowers a score, and no more.'),
+    .optional(),
 }
 
 /** EVM address as an input: its letters may be of any case; a broken checksum is reported, not refused. */

@@ -19,8 +19,7 @@ import {
   type Snapshot,
   type SnapshotDifference,
 } from '../../pure/datasets/definition.ts'
-import { NAME_LIST_IDS, type NameRow, type OfacRow } from '../../pure/datasets/sanctions-lists.ts'
-import { buildNameIndex, buildInSlices, type NameList } from '../../pure/screening/name-index.ts'
+import type { OfacRow } from '../../pure/datasets/sanctions-lists.ts'
 import { once } from '../../pure/once.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ActiveSnapshot, DatasetStore, FeedState, FeedReader } from '../../ports/datasets.ts'
@@ -36,8 +35,6 @@ interface ActiveDataset {
   snapshot: Snapshot
   origin: 'bundled' | 'store'
   pinned: boolean
-  /** The list as the screening of names uses it; null for other datasets. */
-  names: NameList | null
 }
 
 type ActiveMap = ReadonlyMap<DatasetId, ActiveDataset>
@@ -80,7 +77,7 @@ interface DatasetServiceParts {
   log: Log
 }
 
-/** Snapshot of the release. Lists of names have none: they are used once a feed or an import brought them. */
+/** Snapshot of the release. */
 function floorOf(id: DatasetId): ActiveDataset | null {
   return FLOORS.get(id)?.() ?? null
 }
@@ -88,7 +85,7 @@ function floorOf(id: DatasetId): ActiveDataset | null {
 const lazyFloor = (id: DatasetId, bundled: () => Snapshot) =>
   once((): ActiveDataset => {
     const snapshot = bundled()
-    return { id, sha256: snapshotHash(snapshot), snapshot, origin: 'bundled', pinned: false, names: null }
+    return { id, sha256: snapshotHash(snapshot), snapshot, origin: 'bundled', pinned: false }
   })
 
 /** Made at first use: the hash of a large table takes some time. */
@@ -101,23 +98,13 @@ const FLOORS: ReadonlyMap<DatasetId, () => ActiveDataset> = new Map([
 type CheckedOffer = { ok: true; id: DatasetId; snapshot: Snapshot; difference: SnapshotDifference; before: ActiveDataset | undefined }
 type RefusedOffer = { ok: false; result: Extract<OfferResult, { kind: 'refused' }> }
 
-/** Lists of names of a set. */
-function namesOf(active: ActiveMap): NameList[] {
-  return NAME_LIST_IDS.map((id) => active.get(id)?.names ?? null).filter((names) => names !== null)
-}
-
-/** Snapshots that are active now. `load` brings the lists of names of a process that has just started; until `complete`, a call waits for it. */
-function createActiveSet({ log, bind }: Pick<DatasetServiceParts, 'log' | 'bind'>, load: () => Promise<void>) {
-  let complete = false
+/** Snapshots that are active now. */
+function createActiveSet({ log, bind }: Pick<DatasetServiceParts, 'log' | 'bind'>) {
   const addresses = floorOf('ofac_addresses')
   // Tables of the release are bound from the start, so the map contains those from the store alone.
   const bundled: ActiveMap = new Map(addresses === null ? [] : [[addresses.id, addresses]])
-  const screening = (active: ActiveMap): Screening => {
-    const loaded = namesOf(active)
-    return screeningOf(active, complete ? { loaded } : { loaded, load: () => load().then(() => namesOf(current.active)) })
-  }
   // One object for all, so that a call never sees the lists of two moments.
-  let current: { active: ActiveMap; screening: Screening } = { active: bundled, screening: screening(bundled) }
+  let current: { active: ActiveMap; screening: Screening } = { active: bundled, screening: screeningOf(bundled) }
   return {
     current: () => current,
     use(active: ActiveDataset): void {
@@ -132,16 +119,11 @@ function createActiveSet({ log, bind }: Pick<DatasetServiceParts, 'log' | 'bind'
         'a dataset changed',
       )
       if (!isTableId(active.id)) {
-        current = { active: next, screening: screening(next) }
+        current = { active: next, screening: screeningOf(next) }
         return
       }
       current = { ...current, active: next }
       bind?.(boundTables(next))
-    },
-    complete(): void {
-      if (complete) return
-      complete = true
-      current = { ...current, screening: screening(current.active) }
     },
   }
 }
@@ -154,8 +136,7 @@ function boundTables(active: ActiveMap): BoundTable[] {
 
 export function createDatasetService({ store, clock, log, publish, bind }: DatasetServiceParts): DatasetService {
   let feeds: readonly FeedState[] = []
-  let first_refresh: Promise<void> | null = null
-  const set = createActiveSet(bind === undefined ? { log } : { log, bind }, () => (first_refresh ??= refreshAll()))
+  const set = createActiveSet(bind === undefined ? { log } : { log, bind })
   const activeOf = (id: DatasetId) => set.current().active.get(id) ?? floorOf(id) ?? undefined
 
   const useChosen = createChooser({ store, ...(publish === undefined ? {} : { publish }) }, set)
@@ -166,7 +147,6 @@ export function createDatasetService({ store, clock, log, publish, bind }: Datas
   async function refreshAll(): Promise<void> {
     const chosen = await store.active().catch(failed)
     if (chosen !== undefined) for (const id of DATASET_IDS) await useChosen(id, chosen).catch(failed)
-    set.complete()
     feeds = await store.feeds().catch((error: unknown) => {
       failed(error)
       return feeds
@@ -178,11 +158,7 @@ export function createDatasetService({ store, clock, log, publish, bind }: Datas
     screening: () => set.current().screening,
     active: () => [...set.current().active.values()],
     feeds: () => feeds,
-    refresh() {
-      const refreshed = refreshAll()
-      first_refresh ??= refreshed
-      return refreshed
-    },
+    refresh: refreshAll,
     async refreshBundled() {
       const chosen = await store.active().catch(failed)
       if (chosen !== undefined) for (const id of FLOORS.keys()) await useChosen(id, chosen).catch(failed)
@@ -223,7 +199,7 @@ function createChooser({ store, publish }: Pick<DatasetServiceParts, 'store' | '
     }
     // Queued before the first answer from it; the log passes over a hash that it has.
     if (!known) await publish?.(sha256)
-    set.use({ id, sha256, snapshot, origin: 'store', pinned, names: known ? before.names : nameList(id, sha256, snapshot) })
+    set.use({ id, sha256, snapshot, origin: 'store', pinned })
   }
 }
 
@@ -239,11 +215,11 @@ function createOffers(
       result: { kind: 'refused', reason, difference },
     })
     if (!isDatasetId(id)) return refuse(`There is no dataset ${id}; there are ${DATASET_IDS.join(', ')}.`)
-    const found = await buildInSlices(readSnapshotSteps(datasetDefinition(id), text, utcDate(clock.now_ms())), pause)
+    const found = await inSlices(readSnapshotSteps(datasetDefinition(id), text, utcDate(clock.now_ms())))
     if (!found.ok) return refuse(found.reason)
     await refreshOne(id)
     const before = activeOf(id)
-    const difference = await buildInSlices(compareSnapshotsSteps(datasetDefinition(id), before?.snapshot ?? null, found.snapshot), pause)
+    const difference = await inSlices(compareSnapshotsSteps(datasetDefinition(id), before?.snapshot ?? null, found.snapshot))
     const fault = before === undefined ? null : updateFault(datasetDefinition(id), before.snapshot, found.snapshot, difference)
     return fault === null ? { ok: true, id, snapshot: found.snapshot, difference, before } : refuse(fault, difference)
   }
@@ -277,26 +253,22 @@ const HELD_BACK: OfferResult = {
   difference: null,
 }
 
-function screeningOf(active: ActiveMap, names: Parameters<typeof createScreening>[2]): Screening {
+function screeningOf(active: ActiveMap): Screening {
   const addresses = active.get('ofac_addresses')
   const { snapshot, sha256 } = addresses ?? { snapshot: BUNDLED_ADDRESSES, sha256: snapshotHash(BUNDLED_ADDRESSES) }
-  return createScreening(snapshot as Snapshot<OfacRow>, sha256, names)
+  return createScreening(snapshot as Snapshot<OfacRow>, sha256)
+}
+
+/** Runs work in steps, and lets other work run between them. */
+async function inSlices<Result>(steps: Generator<void, Result>): Promise<Result> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await pause()
+  }
 }
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
-
-function nameList(id: DatasetId, sha256: string, snapshot: Snapshot): NameList | null {
-  const list = NAME_LIST_IDS.find((one) => one === id)
-  if (list === undefined) return null
-  const { count, rows } = snapshot
-  return {
-    id: list,
-    published_at: snapshotDay(snapshot),
-    count,
-    sha256,
-    index: once(() => buildInSlices(buildNameIndex(rows as NameRow[]), pause)),
-  }
-}
 
 function isEmpty({ added, removed, changed }: SnapshotDifference): boolean {
   return added.length + removed.length + changed.length === 0
@@ -310,7 +282,7 @@ async function readStored(store: Pick<DatasetStore, 'text'>, id: DatasetId, sha2
   const stored = await store.text(sha256)
   if (stored === null) throw new Error(`the store has no snapshot ${sha256}`)
   // A clock that was set back must not make an accepted snapshot unreadable.
-  const found = await buildInSlices(readSnapshotSteps(datasetDefinition(id), stored, '9999-12-31'), pause)
+  const found = await inSlices(readSnapshotSteps(datasetDefinition(id), stored, '9999-12-31'))
   if (!found.ok) throw new Error(`snapshot ${sha256} cannot be used: ${found.reason}`)
   return found.snapshot
 }

@@ -1,15 +1,10 @@
 import { z } from 'zod'
 import { OFAC_LIST_DAYS, type ListName, type Screening, type ScreeningResult } from '../../pure/checks/ofac.ts'
 import { PLACES_AS_OF } from '../../pure/checks/prohibited-places.ts'
-import { missingFieldIssues } from '../../pure/checks/pack.ts'
 import { refreshAdvice } from '../../pure/datasets/feeds.ts'
 import { datasetDate } from '../../pure/datasets/table.ts'
-import { answerName, namesAsOf, NO_LISTS, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
 import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
-import { atLeastOne, DATA_AS_OF, IDENTIFIER, NAME_INPUT, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'
-
-/** One of these says what is screened. */
-const SCREENED = ['subject', 'name']
+import { DATA_AS_OF, IDENTIFIER } from '../../service/catalogue/schemas.ts'
 
 const LIST = z
   .strictObject({
@@ -37,15 +32,15 @@ const REMARK = z.strictObject({
   expected: z.string().nullable().describe('What would have been right, or null.'),
 })
 
-/** Screens an address, a place or a name against the local lists; "no match" is returned only from a recent list. */
+/** Screens an address or a place against the local lists; "no match" is returned only from a recent list. */
 export default defineTool({
   id: 'ofac-sdn-check',
-  title: 'Screen an address, jurisdiction or name (sanctions)',
+  title: 'Screen an address or jurisdiction (sanctions)',
   description:
-    'Looks an EVM address up in a dated copy of the OFAC SDN list, a country or region among prohibited jurisdictions, or a name on the lists of OFAC, UN, EU ' +
-    'and UK that are loaded: possible matches, each explained word by word. "No match" only from lists of at most 30 days, or with their age; no clearance.',
+    'Looks an EVM address up in a dated copy of the OFAC SDN list, or a country or region among prohibited jurisdictions. ' +
+    '"No match" only from lists of at most 30 days, or with their age; no clearance. Names of persons and companies are not screened here.',
   family: 'company',
-  version: '1.3.0',
+  version: '2.0.0',
   price: 'check',
   annotations: PURE,
   scope: {
@@ -54,19 +49,15 @@ export default defineTool({
       'addresses of other chains, if the list in use has them; only a match is reported',
       'jurisdictions under comprehensive or regional programmes',
       'EIP-55 capitals',
-      'a name, on the lists that names.lists states, by the published algorithm NSA-1',
     ],
     not_checked: [
-      'that a possible match is the same person or organisation',
-      'names in Chinese, Korean and other scripts without a transliteration table, but for equality',
-      'lists in names.not_loaded',
+      'names of persons and companies',
       'addresses off the list that a listed party controls',
       'small towns of prohibited places, and names that much larger places elsewhere have too',
     ],
   },
   headline: [
     { when: { status: 'match' }, tone: 'bad', word: 'MATCH' },
-    { when: { status: 'possible_match' }, tone: 'caution', word: 'POSSIBLE MATCH' },
     { when: { status: 'needs_review' }, tone: 'caution', word: 'NEEDS REVIEW' },
     { when: { status: 'elevated' }, tone: 'caution', word: 'ELEVATED RISK' },
     { when: { status: 'no_match' }, tone: 'good', word: 'NO MATCH' },
@@ -74,19 +65,13 @@ export default defineTool({
     { when: { status: 'not_screened' }, tone: 'caution', word: 'NOT SCREENED' },
   ],
   sources: ['clock', 'screening'],
-  input: z
-    .strictObject({
-      subject: IDENTIFIER.optional().describe(
-        'EVM address (also CAIP-10, eip155:1:0x…), or a country code, a country, or a region such as UA-43.',
-      ),
-      ...NAME_INPUT,
-    })
-    .check(({ value, issues }) => void issues.push(...missingFieldIssues(SCREENED, value)))
-    .meta(atLeastOne(SCREENED)),
+  input: z.strictObject({
+    subject: IDENTIFIER.describe('EVM address (also CAIP-10, eip155:1:0x…), or a country code, a country, or a region such as UA-43.'),
+  }),
   output: z.strictObject({
     status: z
-      .enum(['match', 'possible_match', 'needs_review', 'elevated', 'not_screened', 'no_match_on_stale_list', 'no_match'])
-      .describe('The gravest of subject and name; only `match` is a prohibition. A name is a possible_match at most.'),
+      .enum(['match', 'needs_review', 'elevated', 'not_screened', 'no_match_on_stale_list', 'no_match'])
+      .describe('Only `match` is a prohibition.'),
     match: z.boolean().describe('Whether the subject is on a list as prohibited.'),
     subject_kind: z.enum(['evm_address', 'other_address', 'jurisdiction', 'unknown']).describe('As what the subject was read.'),
     normalized: z.string().nullable().describe('The form that was looked up, or null when nothing was.'),
@@ -94,30 +79,17 @@ export default defineTool({
     reason: z.string().describe('One sentence for people.'),
     matches: z.array(MATCH).describe('The rows that were found.'),
     findings: z.array(REMARK).describe('What is wrong or remarkable about the subject itself.'),
-    names: NAMES_ANSWER.describe('Screening of the name; null if none was given.'),
     list: LIST.describe('The list that decided, or null when none was asked.'),
     evaluated_at: z.string().describe('Time of the answer, from which the age of the list is counted.'),
     data_as_of: DATA_AS_OF,
   }),
   example: { subject: '0x098B716B8Aaf21512996dC57EB0615e2383E2f96' },
-  run({ subject, name, country, birth_date }, { clock, screening }) {
+  run({ subject }, { clock, screening }) {
     const now_ms = clock.now_ms()
     const lists = screening.active()
-    const found = subject === undefined ? null : screenedSubject(lists, subject, now_ms, screening.on_stale_list)
-    if (name === undefined) return { ...(found ?? noSubject(null)), names: null, ...answerDates(lists, now_ms) }
-    // The tables may be replaced while the name is searched.
-    const as_of = answerDates(lists, now_ms)
-    const query = { name, country: country?.toUpperCase() ?? null, birth_date: birth_date ?? null }
-    return answerName(lists, query, now_ms).then((names) => {
-      if (screening.on_stale_list === 'refuse') refuseUnreliable(names, found === null)
-      return { ...withName(found, names), names, ...as_of, data_as_of: { ...as_of.data_as_of, ...namesAsOf(names) } }
-    })
+    return { ...screenedSubject(lists, subject, now_ms, screening.on_stale_list), ...answerDates(lists, now_ms) }
   },
 })
-
-/** Decisions from the gravest to the one that is the most lenient. */
-const GRAVITY = ['match', 'possible_match', 'needs_review', 'elevated', 'not_screened', 'no_match_on_stale_list', 'no_match'] as const
-type Status = (typeof GRAVITY)[number]
 
 function screenedSubject(lists: Screening, subject: string, now_ms: number, on_stale_list: 'refuse' | 'report') {
   const found = lists.screenSubject(subject)
@@ -129,41 +101,11 @@ function screenedSubject(lists: Screening, subject: string, now_ms: number, on_s
   if (old !== null && lenient && on_stale_list === 'refuse') throw new SourceDown(staleWords(old, status))
   return {
     ...found,
-    status: (old !== null && status === 'no_match' ? 'no_match_on_stale_list' : status) as Status,
+    status: old !== null && status === 'no_match' ? ('no_match_on_stale_list' as const) : status,
     reason: old === null ? found.reason : staleReason(found, old),
     match: status === 'match',
     list,
   }
-}
-
-type Screened = ReturnType<typeof screenedSubject>
-
-function noSubject(names: NamesAnswer | null): Screened {
-  return {
-    status: names === null || names.status === 'not_checked' ? 'not_screened' : names.status,
-    reason: names?.reason ?? '',
-    match: false,
-    subject_kind: 'unknown',
-    normalized: null,
-    matches: [],
-    findings: [],
-    chain_id: null,
-    list: null,
-  }
-}
-
-/** The gravest of the two decisions, with both reasons. */
-function withName(found: Screened | null, names: NamesAnswer): Screened {
-  const named = noSubject(names)
-  if (found === null) return named
-  const status = GRAVITY.find((one) => one === found.status || one === named.status) ?? 'not_screened'
-  return { ...found, status, reason: status === found.status ? `${found.reason} ${names.reason}` : `${names.reason} ${found.reason}` }
-}
-
-/** A live deployment does not charge for a name that it could not check, or not reliably. */
-function refuseUnreliable(names: NamesAnswer, name_only: boolean): void {
-  if (names.status === 'no_match_on_stale_list') throw new SourceDown(staleNamesMessage(names))
-  if (name_only && names.lists.length === 0) throw new SourceDown(`Not checked: names. ${NO_LISTS} Nothing was charged.`, 'no_list')
 }
 
 function answerDates({ lists }: Screening, now_ms: number) {

@@ -11,8 +11,8 @@ export default definePack({
   description:
     'Checks Kenyan KRA PIN, IBAN and BIC of an African supplier, whichever are given, in one call and one receipt, and holds ' +
     'them against one another: IBAN country and BIC country, accounts outside Kenya (which has no IBANs) or Africa, sanctions ' +
-    'by country. A given name is screened against sanctions lists. No register is asked: a pass proves no supplier.',
-  version: '1.2.1',
+    'by country. A given name is screened if this service has an engine. No register is asked: a pass proves no supplier.',
+  version: '1.3.0',
   party: 'supplier',
   checked: ['IBAN country against BIC country', 'accounts outside Kenya or Africa', 'sanctions by country'],
   parts: {

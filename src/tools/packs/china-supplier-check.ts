@@ -13,8 +13,8 @@ export default definePack({
   description:
     'Checks unified social credit code, IBAN and BIC of a Chinese supplier, whichever are given, in one call and one receipt, ' +
     'and holds them against one another: IBAN country and BIC country, accounts outside China (which has no IBANs), sanctions ' +
-    'by country. A given name is screened against sanctions lists. No register is asked: a pass proves no supplier.',
-  version: '1.2.1',
+    'by country. A given name is screened if this service has an engine. No register is asked: a pass proves no supplier.',
+  version: '1.3.0',
   party: 'supplier',
   checked: ['IBAN country against BIC country', 'accounts outside China', 'sanctions by country'],
   parts: {

@@ -28,9 +28,9 @@ export default definePack({
   description:
     'Checks UAE tax registration number, IBAN and BIC of a Gulf supplier, whichever are given, in one call and one receipt, ' +
     'and holds them against one another: IBAN country and BIC country, accounts outside the Emirates (or the Gulf), sanctions ' +
-    'by country; names TIN and Peppol id. A given name is screened against sanctions lists. No register is asked: a pass ' +
+    'by country; names TIN and Peppol id. A given name is screened if this service has an engine. No register is asked: a pass ' +
     'proves no supplier.',
-  version: '1.2.1',
+  version: '1.3.0',
   party: 'supplier',
   checked: ['TIN inside the TRN', 'IBAN country against BIC country', 'accounts abroad and sanctions by country'],
   parts: {

@@ -59,8 +59,8 @@ export default definePack({
   description:
     'Checks GSTIN, PAN, UPI address and IFSC of an Indian supplier, whichever are given, in one call and one receipt, and ' +
     'holds them against one another: the PAN inside the GSTIN, kind and state of the registration, unknown UPI handles. A ' +
-    'given name is screened against sanctions lists. No register is asked: a pass proves no supplier.',
-  version: '1.2.1',
+    'given name is screened if this service has an engine. No register is asked: a pass proves no supplier.',
+  version: '1.3.0',
   party: 'supplier',
   checked: ['PAN inside the GSTIN', 'kind and state of the registration', 'handle of the UPI address'],
   parts: {

@@ -12,8 +12,8 @@ export default definePack({
   description:
     'Checks corporate number and IBAN of a Japanese supplier, whichever are given, in one call and one receipt. Japan has no ' +
     'IBANs, so an IBAN always means an account abroad, which is a warning; sanctions by country are looked at too. A given ' +
-    'name is screened against sanctions lists. No register is asked: a pass proves no supplier.',
-  version: '1.2.0',
+    'name is screened if this service has an engine. No register is asked: a pass proves no supplier.',
+  version: '1.3.0',
   party: 'supplier',
   checked: ['accounts outside Japan', 'sanctions by country'],
   parts: {

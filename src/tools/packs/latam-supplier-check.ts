@@ -42,8 +42,8 @@ export default definePack({
   description:
     'Checks CNPJ (Brazil), RFC (Mexico) and IBAN of a supplier, whichever are given, in one call and one receipt, and holds ' +
     "them against one another: two tax countries, a CNPJ that is the bank's own, accounts abroad, sanctions by country. A " +
-    'given name is screened against sanctions lists. No register is asked: a pass proves no supplier.',
-  version: '1.2.0',
+    'given name is screened if this service has an engine. No register is asked: a pass proves no supplier.',
+  version: '1.3.0',
   party: 'supplier',
   checked: [
     'two tax countries, generic RFC, branches',

@@ -8,10 +8,18 @@ import { PLACES_AS_OF } from '../../pure/checks/prohibited-places.ts'
 import { TERRITORIES_AS_OF } from '../../pure/checks/same-country.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { decideDisbursement, domainAge } from '../../pure/rulebooks/counterparty.ts'
-import { namesAsOf } from '../../pure/screening/names-answer.ts'
 import type { RegistrationData } from '../../ports/registers.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
-import { BIRTH_DATE, nameConcern, PACK_VALUE, packInput, PAYEE_NAME, RISK_FLAGS, screenParty } from '../../service/catalogue/packs.ts'
+import {
+  BIRTH_DATE,
+  nameConcern,
+  PACK_VALUE,
+  packInput,
+  PAYEE_NAME,
+  RISK_FLAGS,
+  screenParty,
+  withNameRemark,
+} from '../../service/catalogue/packs.ts'
 import { DATA_AS_OF, NAMES_ANSWER, RULE_BOOK, COUNTRY_CODE } from '../../service/catalogue/schemas.ts'
 
 const CHECK = z.record(z.string(), z.unknown()).nullable()
@@ -36,7 +44,7 @@ export default defineTool({
   title: 'Check a payee before paying',
   description:
     'Screens a payee before money leaves: IBAN, LEI, VAT and UK company number, age of the vendor’s domain (RDAP, under 30 days is a ' +
-    'scam signal), disposable mail domains, mismatches of countries, and the payee’s name on sanctions lists. A published rule book gives CLEAR, REVIEW or BLOCK.',
+    'scam signal), disposable mail domains, mismatches of countries, and the payee’s name if this service has a screening engine. A published rule book gives CLEAR, REVIEW or BLOCK.',
   family: 'packs',
   version: '1.4.0',
   price: 'check',
@@ -46,11 +54,11 @@ export default defineTool({
       'identifiers by their own rules, where each warning is at least REVIEW; countries against one another',
       'age of the domain as its registry says (in a sandbox: fixed samples, marked in source)',
       'mail domains against lists',
-      'the name of the payee, on the lists that names.lists states; a possible match is at least REVIEW',
+      'the name of the payee, if names.engine is not null, on the lists in names.lists; a possible match is at least REVIEW',
     ],
     not_checked: [
       'who owns the account or the domain',
-      'that a possible match is the payee, and lists in names.not_loaded',
+      'that a possible match is the payee, and the name where names.status is not_screened',
       'company numbers of other countries than the UK',
       'VAT numbers of declared countries outside the EU, the UK, Switzerland and Norway',
     ],
@@ -60,8 +68,9 @@ export default defineTool({
     { when: { decision: 'REVIEW' }, tone: 'caution', word: 'REVIEW', sentence: '{summary}' },
     { when: { decision: 'CLEAR' }, tone: 'good', word: 'CLEAR', sentence: '{summary}' },
   ],
-  sources: ['clock', 'registrations', 'screening'],
-  reads_outside: ({ vendor_domain }) => typeof vendor_domain === 'string' && readVendorDomains(vendor_domain).some(isAsked),
+  sources: ['clock', 'registrations', 'names'],
+  reads_outside: ({ vendor_domain, payee_name }, screens_names) =>
+    (screens_names && payee_name !== undefined) || (typeof vendor_domain === 'string' && readVendorDomains(vendor_domain).some(isAsked)),
   input: packInput(
     {
       recipient_iban: PACK_VALUE.describe('The account to be paid.'),
@@ -94,7 +103,7 @@ export default defineTool({
       .enum(['CLEAR', 'REVIEW', 'BLOCK'])
       .describe(
         'Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number, no given value that is invalid, unread or has a ' +
-          'warning, and a given name that was checked without a possible match; else at least REVIEW.',
+          'warning, and no possible match of the name; else at least REVIEW. The summary says if the name was not screened.',
       ),
     clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It does not prove anything.'),
     risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
@@ -119,7 +128,7 @@ export default defineTool({
         company_number: CHECK.describe('As company-number-format answers, or null when not given or not British.'),
       })
       .describe('The checks of the identifiers.'),
-    names: NAMES_ANSWER.describe('Screening of the payee’s name, as ofac-sdn-check answers; null if none was given.'),
+    names: NAMES_ANSWER.describe('Screening of the payee’s name; null if none was given.'),
     ...RULE_BOOK,
     evaluated_at: z.string().describe('Time of the answer, from which ages are counted.'),
     data_as_of: DATA_AS_OF,
@@ -130,10 +139,10 @@ export default defineTool({
     declared_country: 'GB',
     invoice_amount_usd: 12_500,
   },
-  async run(asked, { clock, registrations, screening }) {
+  async run(asked, { clock, registrations, names: screening }) {
     const now_ms = clock.now_ms()
-    const { payee_name: name, declared_country: country, birth_date } = asked
-    const names = await screenParty({ name, country, birth_date }, screening, now_ms)
+    const { payee_name: name, birth_date } = asked
+    const names = await screenParty({ name, birth_date }, screening, now_ms)
     // The domain is read and its registry asked now; everything else is read from the tables that are in use when the answer came.
     const { public_suffixes, rdap_bootstrap } = DOMAIN_DATA_AS_OF
     const domains = await agedDomains(asked.vendor_domain, registrations, now_ms)
@@ -148,7 +157,7 @@ export default defineTool({
       clear_to_disburse: decision === 'CLEAR',
       risk_score: risk.score,
       risk_level: risk.level,
-      summary: risk.summary,
+      summary: withNameRemark(risk.summary, names),
       flags_triggered: risk.fired,
       recommendations: [...(names?.status === 'possible_match' ? [COMPARE] : []), ...risk.recommendations],
       inspected_counterparty: {
@@ -176,7 +185,6 @@ export default defineTool({
         ...(asked.vat_number !== undefined && { ...VAT_DATA_AS_OF, ...TERRITORIES_AS_OF }),
         ...(seen.company && COMPANY_NUMBER_DATA_AS_OF),
         ...(domain && { ...DOMAIN_DATA_AS_OF, public_suffixes, rdap_bootstrap }),
-        ...(names && namesAsOf(names)),
       },
     }
   },

@@ -2,8 +2,16 @@ import { z } from 'zod'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { bandAnswer, depositRisk, TENANCY_HEADLINES, type Band } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { answerWithName, BAND_OUTPUT, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern } from '../../service/catalogue/packs.ts'
-import { IDENTIFIER, RULE_BOOK, COUNTRY_CODE } from '../../service/catalogue/schemas.ts'
+import {
+  answerWithName,
+  BAND_OUTPUT,
+  LANDLORD_INPUT,
+  LANDLORD_OUTPUT,
+  LANDLORD_SCOPE,
+  nameConcern,
+  withRemark,
+} from '../../service/catalogue/packs.ts'
+import { COUNTRY_CODE, DATA_AS_OF, IDENTIFIER, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 const RECOMMENDATIONS: Readonly<Record<Band, string>> = {
   low: 'Nothing here speaks against the account. View the place and see the contract before you pay.',
@@ -20,7 +28,7 @@ export default defineTool({
     'Checks the IBAN for a rental deposit and whether its country is that of the property, and flags deposits asked before a viewing. Adds ' +
     'up named factors of a published rule book to a score of 0-100. Does not establish whose account it is.',
   family: 'packs',
-  version: '1.3.0',
+  version: '1.4.0',
   price: 'check',
   annotations: PURE,
   scope: {
@@ -33,7 +41,8 @@ export default defineTool({
     not_checked: ['who owns the account', 'that the landlord owns the place', 'that your answers are so', LANDLORD_SCOPE.not_checked],
   },
   headline: TENANCY_HEADLINES,
-  sources: ['clock', 'screening'],
+  sources: ['clock', 'names'],
+  reads_outside: ({ landlord_name }) => landlord_name !== undefined,
   input: z.strictObject({
     deposit_iban: IDENTIFIER.describe('The account that the deposit is asked to.'),
     property_country: COUNTRY_CODE.optional().describe('Country of the property; ISO 3166-1 alpha-2.'),
@@ -47,14 +56,15 @@ export default defineTool({
     property_country: z.string().nullable().describe('Country of the property as it was read, or null.'),
     ...RULE_BOOK,
     ...LANDLORD_OUTPUT,
+    data_as_of: DATA_AS_OF,
   }),
   example: { deposit_iban: 'GB82 WEST 1234 5698 7654 32', property_country: 'GB', deposit_before_viewing: true },
   run(asked, sources) {
-    const { landlord_name: name, country, birth_date } = asked
-    return answerWithName({ name, country, birth_date }, sources, (names) => {
+    const { landlord_name: name, birth_date } = asked
+    return answerWithName({ name, birth_date }, sources, (names) => {
       const { check, iban_country, property_country, ...risk } = depositRisk(asked)
       return {
-        ...bandAnswer(risk, nameConcern(names), RECOMMENDATIONS),
+        ...withRemark(bandAnswer(risk, nameConcern(names), RECOMMENDATIONS), names),
         iban: { ...check },
         iban_country,
         property_country,

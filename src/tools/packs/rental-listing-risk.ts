@@ -9,6 +9,7 @@ import {
   LANDLORD_SCOPE,
   nameConcern,
   packInput,
+  withRemark,
 } from '../../service/catalogue/packs.ts'
 import { RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
@@ -44,7 +45,7 @@ export default defineTool({
     'Adds up what speaks against a rental listing, from your own observations: each factor has its points in a published rule book, and the ' +
     'answer names those that were found. The same observations always give the same score. Give at least one.',
   family: 'packs',
-  version: '1.2.0',
+  version: '1.3.0',
   price: 'check',
   annotations: PURE,
   scope: {
@@ -52,7 +53,8 @@ export default defineTool({
     not_checked: ['the listing, its photos and its price themselves', 'that your observations are so', LANDLORD_SCOPE.not_checked],
   },
   headline: TENANCY_HEADLINES,
-  sources: ['clock', 'screening'],
+  sources: ['clock', 'names'],
+  reads_outside: ({ landlord_name }) => landlord_name !== undefined,
   input: INPUT,
   output: z.strictObject({
     ...BAND_OUTPUT,
@@ -61,11 +63,10 @@ export default defineTool({
   }),
   example: { payment_irreversible: true, no_in_person_viewing: true, price_below_market_pct: 38 },
   run(asked, sources) {
-    const { landlord_name: name, country, birth_date, ...signals } = asked
-    return answerWithName({ name, country, birth_date }, sources, (names) => {
+    const { landlord_name: name, country: _, birth_date, ...signals } = asked
+    return answerWithName({ name, birth_date }, sources, (names) => {
       return {
-        ...bandAnswer(listingRisk(signals), nameConcern(names), RECOMMENDATIONS),
-        data_as_of: {},
+        ...withRemark(bandAnswer(listingRisk(signals), nameConcern(names), RECOMMENDATIONS), names),
       }
     })
   },

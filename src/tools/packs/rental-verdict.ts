@@ -1,8 +1,15 @@
 import { z } from 'zod'
 import { rateTenancy } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { answerWithName, LANDLORD_INPUT, LANDLORD_OUTPUT, LANDLORD_SCOPE, nameConcern } from '../../service/catalogue/packs.ts'
-import { IDENTIFIER, RULE_BOOK, COUNTRY_CODE } from '../../service/catalogue/schemas.ts'
+import {
+  answerWithName,
+  LANDLORD_INPUT,
+  LANDLORD_OUTPUT,
+  LANDLORD_SCOPE,
+  nameConcern,
+  withNameRemark,
+} from '../../service/catalogue/packs.ts'
+import { COUNTRY_CODE, DATA_AS_OF, IDENTIFIER, RULE_BOOK } from '../../service/catalogue/schemas.ts'
 
 const SIGNAL = z.boolean().optional()
 const SCORE = z.int().min(0).max(100)
@@ -16,7 +23,7 @@ export default defineTool({
     'Combines the account for the deposit, its country, the landlord’s LEI and UK company number and what you observed of the listing into ' +
     'PROCEED, CAUTION or STOP. Score: the higher of deposit and listing, a third of the lower, and the landlord’s points.',
   family: 'packs',
-  version: '1.3.0',
+  version: '1.4.0',
   price: 'check',
   annotations: PURE,
   scope: {
@@ -38,7 +45,8 @@ export default defineTool({
     { when: { verdict: 'CAUTION' }, tone: 'caution', word: 'CAUTION', sentence: '{summary}' },
     { when: { verdict: 'PROCEED' }, tone: 'good', word: 'PROCEED', sentence: '{summary}' },
   ],
-  sources: ['clock', 'screening'],
+  sources: ['clock', 'names'],
+  reads_outside: ({ landlord_name }) => landlord_name !== undefined,
   input: z.strictObject({
     deposit_iban: IDENTIFIER.describe('The account that the deposit is asked to.'),
     property_country: COUNTRY_CODE.optional().describe('Country of the property; ISO 3166-1 alpha-2.'),
@@ -89,10 +97,14 @@ export default defineTool({
       .describe('The checks of the identifiers.'),
     ...RULE_BOOK,
     ...LANDLORD_OUTPUT,
+    data_as_of: DATA_AS_OF,
   }),
   example: { deposit_iban: 'GB82 WEST 1234 5698 7654 32', property_country: 'GB', landlord_company_no: '00000006', urgency_pressure: true },
   run(asked, sources) {
-    const { landlord_name: name, country, birth_date } = asked
-    return answerWithName({ name, country, birth_date }, sources, (names) => rateTenancy(asked, nameConcern(names)))
+    const { landlord_name: name, birth_date } = asked
+    return answerWithName({ name, birth_date }, sources, (names) => {
+      const answer = rateTenancy(asked, nameConcern(names))
+      return { ...answer, summary: withNameRemark(answer.summary, names) }
+    })
   },
 })

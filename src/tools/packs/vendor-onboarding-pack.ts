@@ -52,8 +52,8 @@ export default definePack({
   description:
     'Checks IBAN, LEI, VAT number and UK company number of a vendor, whichever are given, in one call and one receipt, and ' +
     'holds them against one another: VAT country and company country against the account, sanctions by country, old LEI ' +
-    'prefixes. A given name is screened against sanctions lists. No register is asked: a pass proves no vendor.',
-  version: '1.2.1',
+    'prefixes. A given name is screened if this service has an engine for it. No register is asked: a pass proves no vendor.',
+  version: '1.3.0',
   party: 'vendor',
   checked: ['country of VAT number, company and account', 'sanctions by country', 'old LEI prefixes'],
   parts: {
