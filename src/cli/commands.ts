@@ -387,6 +387,7 @@ export const COMMANDS = {
       'assay data status',
       'assay data refresh',
       'assay data import <list.xml | snapshot.json>',
+      'assay data accept <file>',
       'assay data diff <file | sha256>',
       'assay data pin <sha256>',
       'assay data unpin <dataset>',

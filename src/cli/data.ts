@@ -9,19 +9,27 @@ import { datasetDefinition, datasetOf, DATASET_IDS, type DatasetId } from '../pu
 import { compareSnapshots, readSnapshot, updateFault } from '../pure/datasets/definition.ts'
 import { dataDate } from '../pure/datasets/table.ts'
 import { FEED_NAMES, FEEDS, type FeedName } from '../pure/datasets/feeds.ts'
-import { createDatasetService, type DatasetService, describeOffer, readFeed } from '../service/datasets/dataset-service.ts'
+import {
+  createDatasetService,
+  type DatasetService,
+  describeOffer,
+  readFeed,
+  type UpdateBounds,
+} from '../service/datasets/dataset-service.ts'
 import { datasetLimits } from '../service/limits.ts'
 import type { Invocation } from './commands.ts'
 import { markMode, readEnvironment, withLedger } from './deployment.ts'
 import { CliError, type Exit, unknownName } from './errors.ts'
 import { printable, say, table, terminalWidth, wantsJson } from './terminal.ts'
 
-const ACTIONS = ['status', 'refresh', 'import', 'diff', 'pin', 'unpin'] as const
+const ACTIONS = ['status', 'refresh', 'import', 'accept', 'diff', 'pin', 'unpin'] as const
 type Action = (typeof ACTIONS)[number]
 const ARGUMENTS: Readonly<Record<Action, string | null>> = {
   status: null,
   refresh: null,
   import: 'a file: the document of a publisher that a feed reads, or a snapshot such as a file of data/ or of GET /v1/datasets/{sha256}',
+  accept:
+    'a file that "assay data import" refused because of the number of rows that it removes or changes, after you compared it with "assay data diff"',
   diff: 'a file or the SHA-256 of a stored snapshot',
   pin: 'the SHA-256 of a stored snapshot',
   unpin: 'a dataset, such as ofac_addresses',
@@ -33,7 +41,7 @@ interface Desk {
   json: boolean
 }
 
-/** `assay data status | refresh | import | diff | pin | unpin`: reference data of this deployment that is newer than the release. */
+/** `assay data status | refresh | import | accept | diff | pin | unpin`: reference data of this deployment that is newer than the release. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [word = 'status', argument] = invocation.words
   const action = ACTIONS.find((known) => known === word)
@@ -63,7 +71,9 @@ export async function run(invocation: Invocation): Promise<Exit> {
         return states.some(({ outcome }) => outcome === 'failed' || outcome === 'refused') ? 'negative' : 'ok'
       }
       case 'import':
-        return importFile(desk, argument ?? '')
+        return importFile(desk, argument ?? '', 'checked')
+      case 'accept':
+        return importFile(desk, argument ?? '', 'accepted')
       case 'diff':
         return showDifference(desk, argument ?? '')
       case 'pin':
@@ -145,9 +155,9 @@ function ownSnapshot(text: string, name: string): OfferedSnapshot {
   throw new CliError('data', `${name} is not a snapshot; expected a JSON object that begins with "schema" and one of ${expected}.`)
 }
 
-async function importFile({ service, json }: Desk, path: string): Promise<Exit> {
+async function importFile({ service, json }: Desk, path: string, bounds: UpdateBounds): Promise<Exit> {
   const offers = []
-  for (const { id, text } of await snapshotsIn(path)) offers.push({ dataset: id, ...(await service.offer(id, text)) })
+  for (const { id, text } of await snapshotsIn(path)) offers.push({ dataset: id, ...(await service.offer(id, text, bounds)) })
   if (json) say(JSON.stringify({ offers }))
   else for (const offer of offers) say(`${offer.dataset}: ${describeOffer(offer)}`)
   return offers.some(({ kind }) => kind === 'refused') ? 'negative' : 'ok'

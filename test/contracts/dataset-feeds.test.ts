@@ -206,6 +206,31 @@ const LIES: Readonly<
     outcome: 'refused',
     detail: /was removed from the list/,
   },
+  'a list with every name replaced': {
+    answer: document(sdnDocument({ day: '2026-11-20', rows: addresses.rows.map((row, index) => ({ ...row, entity: `Aaa${index} Bbb` })) })),
+    outcome: 'refused',
+    detail: /is of the Lazarus Group, but has another name here/,
+  },
+  'a list with most names replaced': {
+    answer: document(
+      sdnDocument({
+        day: '2026-11-20',
+        rows: addresses.rows.map((row, index) => (/LAZARUS/i.test(row.entity) ? row : { ...row, entity: `Aaa${index} Bbb` })),
+      }),
+    ),
+    outcome: 'refused',
+    detail: /changes \d+ of \d+ rows; at most \d+ may change in one update\. .*assay data accept/,
+  },
+  'names shifted by one row': {
+    answer: document(
+      sdnDocument({
+        day: '2026-11-20',
+        rows: addresses.rows.map((row, index) => ({ ...row, entity: addresses.rows.at(index - 1)?.entity ?? '' })),
+      }),
+    ),
+    outcome: 'refused',
+    detail: /changes|another name/,
+  },
   'an older list': { answer: document(sdnDocument({ day: '2026-06-01' })), outcome: 'refused', detail: /before the active snapshot/ },
   'a list of tomorrow': { answer: document(sdnDocument({ day: '2026-11-22' })), outcome: 'refused', detail: /in the future/ },
   'a list without a date': { answer: document(DAY_TWO.replace('dataAsOf', 'date')), outcome: 'failed', detail: /does not state its date/ },

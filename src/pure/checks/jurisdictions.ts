@@ -232,7 +232,7 @@ function isContradicted(parts: readonly StatementPart[], index: number, { term }
     if (part.country !== null) return at > index
     if (hasStreetWord(part.words)) return false
     const town = worldTownOf(part)
-    if (town !== null) return !inParent(town)
+    if (town !== null) return town !== term.row.code && !inParent(town)
     return at > index && part.others.length > 0 && !/\d/.test(part.words.at(-1) ?? '')
   })
 }

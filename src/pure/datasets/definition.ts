@@ -49,8 +49,9 @@ export interface DatasetDefinition<Row> {
   /** Fewest and most rows of a plausible snapshot. */
   rows_min: number
   rows_max: number
-  /** Largest share of rows that one update may remove. */
+  /** Largest share of rows that one update may remove, and of those that stay the largest that it may change. */
   removed_share_max: number
+  changed_share_max: number
   /** A snapshot may be compiled by a person and without a date of publication. */
   compiled_by_hand?: boolean
   /** The publisher states no date, so a snapshot has that of its retrieval; equal rows do not make a newer snapshot. */
@@ -60,6 +61,10 @@ export interface DatasetDefinition<Row> {
   absent: readonly string[]
   isRow(value: unknown): value is Row
   key(row: Row): string
+  /** Returns what is wrong with a row that is known to be on every list, such as another name; null for nothing, and for all other rows. */
+  sentinelFault?(row: Row): string | null
+  /** Returns whether a changed row is about something else than before; every change counts as that when it is left out. */
+  isReplaced?(before: Row, after: Row): boolean
 }
 
 export type SnapshotResult<Row> = { ok: true; snapshot: Snapshot<Row> } | { ok: false; reason: string }
@@ -116,6 +121,8 @@ function* rowFault<Row>(definition: DatasetDefinition<Row>, rows: readonly unkno
   const keys = new Set<string>()
   for (const [index, row] of rows.entries()) {
     if (!definition.isRow(row)) return `Row ${index + 1} does not have the form of ${definition.schema}.`
+    const fault = definition.sentinelFault?.(row) ?? null
+    if (fault !== null) return `Row ${index + 1}: ${fault}`
     const key = definition.key(row)
     if (keys.has(key)) return `Row ${index + 1} repeats the key ${key}.`
     keys.add(key)
@@ -172,7 +179,7 @@ export function* compareSnapshotsSteps<Row>(
 
 /** Reason why the update must not become active without a person; null if it may. */
 export function updateFault(
-  definition: Pick<DatasetDefinition<unknown>, 'removed_share_max' | 'compiled_by_hand'>,
+  definition: Pick<DatasetDefinition<unknown>, 'removed_share_max' | 'changed_share_max' | 'compiled_by_hand' | 'isReplaced' | 'key'>,
   before: Snapshot,
   after: Snapshot,
   { removed, added, changed }: SnapshotDifference,
@@ -181,9 +188,32 @@ export function updateFault(
   const equal = definition.compiled_by_hand === true && removed.length + added.length + changed.length === 0
   if (!equal && isOlder(after, before)) return `It is of ${snapshotDay(after)}, before the active snapshot of ${snapshotDay(before)}.`
   const allowed = Math.floor(before.rows.length * definition.removed_share_max)
-  if (removed.length <= allowed) return null
-  return `It removes ${removed.length} of ${before.rows.length} rows; at most ${allowed} may go in one update. Compare it with "assay data diff".`
+  if (removed.length > allowed) {
+    return `It removes ${removed.length} of ${before.rows.length} rows; at most ${allowed} may go in one update. ${COMPARE}`
+  }
+  // A source whose format or encoding changed, or that was replaced, keeps the keys and changes every row.
+  const changeable = Math.max(CHANGED_LEAST, Math.floor(before.rows.length * definition.changed_share_max))
+  const replaced = replacedRows(definition, before, after, changed)
+  if (replaced <= changeable) return null
+  return `It changes ${replaced} of ${before.rows.length} rows; at most ${changeable} may change in one update. ${COMPARE}`
 }
+
+/** Number of the changed rows that are about something else than before. */
+function replacedRows(
+  { isReplaced, key }: Pick<DatasetDefinition<unknown>, 'isReplaced' | 'key'>,
+  before: Snapshot,
+  after: Snapshot,
+  changed: readonly string[],
+): number {
+  if (isReplaced === undefined) return changed.length
+  const old = new Map(before.rows.map((row) => [key(row), row]))
+  const newer = new Map(after.rows.map((row) => [key(row), row]))
+  return changed.filter((one) => isReplaced(old.get(one), newer.get(one))).length
+}
+
+/** Rows that any update may change. */
+const CHANGED_LEAST = 3
+const COMPARE = 'Compare it with "assay data diff FILE"; if it is right, "assay data accept FILE" makes it active.'
 
 /** A publisher's document from which a feed reads. */
 export interface FeedDocument {

@@ -24,6 +24,8 @@ export function isEvmAddress(text: string): boolean {
   return /^0x[0-9a-f]{40}$/i.test(text)
 }
 
+const wordsOf = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? []
+
 export const ofacAddresses: DatasetDefinition<OfacRow> = {
   id: 'ofac_addresses',
   schema: 'assay/ofac-addresses/1',
@@ -33,6 +35,8 @@ export const ofacAddresses: DatasetDefinition<OfacRow> = {
   rows_min: 60,
   rows_max: 5_000,
   removed_share_max: 0.2,
+  // On an ordinary day less than one in a hundred entries changes.
+  changed_share_max: 0.05,
   present: PRESENT,
   absent: ABSENT,
   isRow: (value): value is OfacRow =>
@@ -45,4 +49,10 @@ export const ofacAddresses: DatasetDefinition<OfacRow> = {
     Array.isArray(value['programmes']) &&
     value['programmes'].every((programme) => typeof programme === 'string'),
   key: ({ address }) => address,
+  // Programmes and spellings of a name change; a holder without a word in common is another one.
+  isReplaced: (before, after) => !wordsOf(before.entity).some((word) => wordsOf(after.entity).includes(word)),
+  sentinelFault: ({ address, entity }) =>
+    PRESENT.includes(address) && !/\bLAZARUS\b/i.test(entity)
+      ? `${address} is of the Lazarus Group, but has another name here: the names of the file are damaged or replaced.`
+      : null,
 }

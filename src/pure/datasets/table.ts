@@ -53,9 +53,14 @@ export interface ReferenceTable<Id extends string = string, View = unknown> exte
 const LIMIT_DAYS = 400
 /** Largest share of rows that one update of a table may remove. */
 const REMOVED_SHARE_MAX = 0.1
+/** Largest share of rows that one update of a table may change: a review by hand may touch many. */
+const CHANGED_SHARE_MAX = 0.5
 
 type TableFacts<Id, Row> = Pick<DatasetDefinition<Row>, 'source_urls' | 'licence' | 'rows_min' | 'rows_max' | 'present' | 'isRow' | 'key'> &
-  Partial<Pick<DatasetDefinition<Row>, 'limit_days' | 'removed_share_max' | 'absent' | 'undated'>> & { id: Id; version?: number }
+  Partial<Pick<DatasetDefinition<Row>, 'limit_days' | 'removed_share_max' | 'changed_share_max' | 'absent' | 'undated'>> & {
+    id: Id
+    version?: number
+  }
 
 /**
  * Defines a table with its snapshot of the release and the form in which checks read it. `bundled` and `build` run when the module is loaded; an expensive
@@ -70,6 +75,7 @@ export function referenceTable<const Id extends string, Row, View>(
     schema: `assay/${facts.id.replaceAll('_', '-')}/${version}`,
     limit_days: LIMIT_DAYS,
     removed_share_max: REMOVED_SHARE_MAX,
+    changed_share_max: CHANGED_SHARE_MAX,
     absent: [],
     compiled_by_hand: true,
     ...facts,

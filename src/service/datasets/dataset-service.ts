@@ -55,12 +55,15 @@ export interface DatasetService {
   /** The same for the datasets that the release contains; the others follow with the first `refresh`, so that a start need not wait for them. */
   refreshBundled(): Promise<void>
   /** Stores a new snapshot and makes it active if it passes every check; otherwise the active one stays. */
-  offer(id: string, text: string): Promise<OfferResult>
+  offer(id: string, text: string, bounds?: UpdateBounds): Promise<OfferResult>
   /** Offers the snapshots of one document: if one of them is refused, none becomes active. */
-  offerAll(offered: readonly OfferedText[]): Promise<OfferResult[]>
+  offerAll(offered: readonly OfferedText[], bounds?: UpdateBounds): Promise<OfferResult[]>
   /** Text of a stored snapshot by its SHA-256 or the first 12 digits of it; null if the store has none. */
   text(sha256: string): Promise<string | null>
 }
+
+/** `accepted`: an operator compared the update, so the bounds of removed and changed rows do not apply. */
+export type UpdateBounds = 'checked' | 'accepted'
 
 interface OfferedText {
   dataset: string
@@ -163,8 +166,8 @@ export function createDatasetService({ store, clock, log, publish, bind }: Datas
       const chosen = await store.active().catch(failed)
       if (chosen !== undefined) for (const id of FLOORS.keys()) await useChosen(id, chosen).catch(failed)
     },
-    async offer(dataset, text) {
-      const [result = HELD_BACK] = await offerAll([{ dataset, text }])
+    async offer(dataset, text, bounds) {
+      const [result = HELD_BACK] = await offerAll([{ dataset, text }], bounds)
       return result
     },
     offerAll,
@@ -209,7 +212,7 @@ function createOffers(
   refreshOne: (id: DatasetId) => Promise<void>,
   activeOf: (id: DatasetId) => ActiveDataset | undefined,
 ): DatasetService['offerAll'] {
-  async function check({ dataset: id, text }: OfferedText): Promise<CheckedOffer | RefusedOffer> {
+  async function check({ dataset: id, text }: OfferedText, bounds: UpdateBounds): Promise<CheckedOffer | RefusedOffer> {
     const refuse = (reason: string, difference: SnapshotDifference | null = null): RefusedOffer => ({
       ok: false,
       result: { kind: 'refused', reason, difference },
@@ -220,7 +223,8 @@ function createOffers(
     await refreshOne(id)
     const before = activeOf(id)
     const difference = await inSlices(compareSnapshotsSteps(datasetDefinition(id), before?.snapshot ?? null, found.snapshot))
-    const fault = before === undefined ? null : updateFault(datasetDefinition(id), before.snapshot, found.snapshot, difference)
+    const fault =
+      before === undefined || bounds === 'accepted' ? null : updateFault(datasetDefinition(id), before.snapshot, found.snapshot, difference)
     return fault === null ? { ok: true, id, snapshot: found.snapshot, difference, before } : refuse(fault, difference)
   }
 
@@ -237,9 +241,9 @@ function createOffers(
     return { kind: activated ? 'activated' : 'pinned_elsewhere', sha256, difference }
   }
 
-  return async (offered) => {
+  return async (offered, bounds = 'checked') => {
     const checked = []
-    for (const one of offered) checked.push(await check(one))
+    for (const one of offered) checked.push(await check(one, bounds))
     if (checked.some(({ ok }) => !ok)) return checked.map((one) => (one.ok ? HELD_BACK : one.result))
     const results = []
     for (const one of checked) if (one.ok) results.push(await activate(one))
