@@ -210,8 +210,14 @@ export function registerReaders(settings: Settings): RegisterReader[] {
   })
 }
 
+/** Lists of sanctions, and the engine that screens names. */
+export function screeningSources(settings: Settings, clock: Clock & SteadyClock, { screening }: Pick<DatasetService, 'screening'>) {
+  const on_stale_list = settings.ASSAY_MODE === 'live' ? ('refuse' as const) : ('report' as const)
+  return { names: nameSource(settings, clock), screening: { on_stale_list, active: screening } }
+}
+
 /** Names are screened by the operator's engine, if the settings name one. */
-export function nameSource({ ASSAY_SCREENING_URL: url, ASSAY_SCREENING_ENGINE: engine }: Settings, clock: Clock & SteadyClock): NameSource {
+function nameSource({ ASSAY_SCREENING_URL: url, ASSAY_SCREENING_ENGINE: engine }: Settings, clock: Clock & SteadyClock): NameSource {
   return url === '' ? noNameScreening : createNameSource(createNameScreening(engine, url), clock)
 }
 

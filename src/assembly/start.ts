@@ -49,7 +49,7 @@ import { isLoopback, localOrigin, orStop, StartError, secretFiles, permissionFau
 import { neighboursOf, openReceiptsLog } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads, chainSources, type ChainSources } from './open.ts'
 import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
-import { describeDatasets, feedReader, registerReaders, nameSource } from './reference-tables.ts'
+import { describeDatasets, feedReader, registerReaders, screeningSources } from './reference-tables.ts'
 import { testChain } from './test-chain.ts'
 
 export interface Running {
@@ -293,8 +293,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
         chain: around(tracing, 'chain', facts.chain),
         transfers: around(tracing, 'transfers', facts.transfers),
         prices: market,
-        names: nameSource(settings, clock),
-        screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report', active: parts.datasets.screening },
+        ...screeningSources(settings, clock, parts.datasets),
         derive: createDerivation(secret),
         assured: store.assured,
         invoices: invoices.service,
