@@ -63,8 +63,8 @@ const REQUEST_PROBLEMS = {
     422,
     'tool',
     'Unknown message type or version',
-    'The tool knows no message of this type and version, so the document is neither valid nor invalid: `valid` is null, `verdict` is ' +
-      'undetermined, and `known_messages` lists the known types and versions. Nothing was charged.',
+    'The tool knows no message of this type and version, or the document is in another format, so it is neither valid nor invalid: `valid` ' +
+      'is null, `verdict` is undetermined, `found` says what was sent, and `known_messages` lists the known types or versions. Nothing was charged.',
   ),
   INPUT_SCHEMA_INVALID: callerFault(
     400,

@@ -35,8 +35,17 @@ function balanceCases(version: CamtVersion): RuleCase[] {
   const document = oneStatement(version)
   const opening = (amount: string) => `${amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-11-21`
   return [
-    { code: 'S_BAL_OPEN', document, changes: [['<Cd>OPBD', '<Cd>OPAV']], keeps: [['<Cd>OPBD', '<Cd>PRCD']], at: '/Stmt[1]' },
-    { code: 'S_BAL_CLOSE', document, changes: [['<Cd>CLBD', '<Cd>CLAV']], at: '/Stmt[1]' },
+    {
+      code: 'S_BAL_OPEN',
+      document,
+      changes: [['<Cd>OPBD', '<Cd>OPAV']],
+      keeps: [['<Cd>OPBD', '<Cd>PRCD']],
+      severity: 'warning',
+      at: '/Stmt[1]',
+    },
+    { code: 'S_BAL_OPEN', document, changes: [['<Cd>OPBD', '<Cd>OPAV']], profile: 'SPS', at: '/Stmt[1]' },
+    { code: 'S_BAL_CLOSE', document, changes: [['<Cd>CLBD', '<Cd>CLAV']], severity: 'warning', at: '/Stmt[1]' },
+    { code: 'S_BAL_CLOSE', document, changes: [['<Cd>CLBD', '<Cd>CLAV']], profile: 'CBPR', at: '/Stmt[1]' },
     { code: 'S_BAL_EQ', document, changes: [['1300.15', '1300.16']], keeps: [['1300.15', '+01300.15']], at: '/Bal[2]' },
     { code: 'S_BAL_EQ', document, changes: [['1300.15</Amt><CdtDbtInd>CRDT', '1300.15</Amt><CdtDbtInd>DBIT']] },
     {

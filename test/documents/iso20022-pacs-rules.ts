@@ -64,7 +64,6 @@ export const GROUP_CASES: readonly RuleCase[] = [
   },
   { code: 'C_TXID_DUPLICATE', document: CLEARING, changes: [['TX-2', 'TX-1']], keeps: [['<TxId>TX-2</TxId>', '']] },
   { code: 'C_INSTRID_DUPLICATE', document: CLEARING, changes: [['INSTR-2', 'INSTR-1']], keeps: [['<InstrId>INSTR-2</InstrId>', '']] },
-  { code: 'C_UETR_MISSING', document: CLEARING, changes: [['<UETR>8a562c67-ca16-48ba-b074-65581b000002</UETR>', '']], profile: 'SEPA' },
   {
     code: 'C_UETR_MISSING',
     document: CORRESPONDENT,

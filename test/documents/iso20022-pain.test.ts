@@ -68,7 +68,7 @@ const CASES: readonly RuleCase[] = [
     at: '/PmtInf[1]/CtrlSum',
   },
   { code: 'P_CTRLSUM_MISSING', changes: [[ONE, '<InitgPty>']], severity: 'warning', at: '/GrpHdr' },
-  { code: 'P_CTRLSUM_MISSING', changes: [[ONE, '<InitgPty>']], profile: 'SEPA' },
+  { code: 'P_CTRLSUM_MISSING', changes: [[ONE, '<InitgPty>']], profile: 'SEPA', severity: 'warning' },
   { code: 'P_MSGID_EMPTY', changes: [['MSG-2026-1', '']] },
   { code: 'P_MSGID_EMPTY', changes: [['MSG-2026-1', '   ']] },
   { code: 'P_E2E_EMPTY', changes: [['E2E-2', '']], at: '/CdtTrfTxInf[2]/PmtId/EndToEndId' },

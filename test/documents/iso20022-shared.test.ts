@@ -28,8 +28,8 @@ const DOCUMENTS: readonly RuleCase[] = [
   },
   { code: 'XML_PI_OR_COMMENT', changes: [['<PmtInf>', '<?go on?><PmtInf>']], severity: 'warning' },
   { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.001.001.99']], severity: 'warning' },
-  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.002.001.09']], severity: 'warning' },
-  { code: 'NS_VARIANT', changes: [['pain.001.001.03', 'pain.001.003.03']], message: { version: '03' }, severity: 'warning' },
+  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.018.001.01']], severity: 'warning' },
+  { code: 'NS_VARIANT', changes: [['pain.001.001.03', 'pain.001.004.03']], message: { version: '03' }, severity: 'warning' },
   { code: 'NS_MISMATCH', changes: [], namespace: 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.03' },
   {
     code: 'ROOT_MISMATCH',
@@ -213,8 +213,8 @@ const STRUCTURE: readonly RuleCase[] = [
 
 ruleTests([...DOCUMENTS, ...VALUES, ...PARTIES, ...STRUCTURE])
 
-/** Those of JSON and of lists have a file of their own. */
-const ELSEWHERE = /^(JSON|T)_/
+/** Those of JSON, of lists and of other formats have a file of their own. */
+const ELSEWHERE = /^(JSON|T|FORMAT)_/
 
 test('every shared rule has its case', () => {
   const covered = new Set<string>([...DOCUMENTS, ...VALUES, ...PARTIES, ...STRUCTURE].map(({ code }) => code))

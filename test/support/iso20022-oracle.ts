@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import { XmlDocument, XmlValidateError, XsdValidator } from 'libxml2-wasm'
 
 /**
- * The official schemas of the known versions, without annotations, as judges of structure. They come from the mirror
+ * The official schemas of all known messages, without annotations, as judges of structure. They come from the mirror
  * github.com/teghnet/iso20022 of 2026-04-06; this is not the official site of the registration authority, www.iso20022.org.
  */
 interface SchemaFile {
@@ -11,7 +11,9 @@ interface SchemaFile {
   schemas: Readonly<Record<string, string>>
 }
 
-const file = JSON.parse(gunzipSync(readFileSync(new URL('iso20022-schemas.json.gz', import.meta.url))).toString('utf8')) as SchemaFile
+const file = JSON.parse(
+  brotliDecompressSync(readFileSync(new URL('iso20022-schemas.json.br', import.meta.url))).toString('utf8'),
+) as SchemaFile
 
 /** Names as pain.001.001.09. */
 export const SCHEMA_NAMES: readonly string[] = Object.keys(file.schemas)
@@ -30,6 +32,11 @@ function validatorOf(name: string): XsdValidator {
 
 export function schemaText(name: string): string {
   return file.schemas[name] ?? ''
+}
+
+/** The target namespace of a schema; those of the first versions differ from the later ones. */
+export function schemaNamespace(name: string): string {
+  return /targetNamespace="([^"]*)"/.exec(schemaText(name))?.[1] ?? ''
 }
 
 /** Whether the schema of this name takes the document, which must be well-formed. */

@@ -81,10 +81,10 @@ const BY_PATTERN: readonly (readonly [test: RegExp, text: string])[] = [
   [/^\[A-Z\]\{2,2\}\[A-Z0-9\]\{9/, 'DE0005140008'],
   [/^\(\[0-9A-F\]/, 'AB'.repeat(32)],
   [/^\[0-9a-fA-F\]\+/, 'ab12'],
-  [/\{8,28\}/, '12345678'],
-  [/\{2,3\}|\{3\}|\{3,4\}/, '123'],
-  [/\[0-9\]\{2\}$/, '12'],
-  [/\[0-9\]/, '1'],
+  [/^\[0-9\]\{8,28\}/, '12345678'],
+  [/^\[0-9\](?:\{2,3\}|\{3\}|\{3,4\})/, '123'],
+  [/^\[0-9\]\{2\}$/, '12'],
+  [/^\[0-9\](?:\{1,\d+\})?$/, '1'],
 ]
 
 const BY_BASE: Readonly<Record<string, string>> = {
@@ -102,9 +102,16 @@ function textOf(type: Extract<SchemaType, { kind: 'simple' }>, random: Random): 
   const codes = type.facets.flatMap(([facet, value]) => (facet === 'enumeration' ? [value] : []))
   if (codes.length > 0) return random.pick(codes)
   const pattern = type.facets.find(([facet]) => facet === 'pattern')?.[1]
-  if (pattern !== undefined) return BY_PATTERN.find(([test]) => test.test(pattern))?.[1] ?? '1'
+  if (pattern !== undefined) return BY_PATTERN.find(([test]) => test.test(pattern))?.[1] ?? fittingText(pattern)
   const most = Number(type.facets.find(([facet]) => facet === 'maxLength')?.[1] ?? '4')
   return BY_BASE[type.base] ?? 'Text of a value'.slice(0, Math.min(most, 1 + random.below(15))).trim()
+}
+
+/** A text by a pattern of upper-case letters and classes with a repetition, such as AU[0-9]{6,6}. */
+function fittingText(pattern: string): string {
+  return pattern.replaceAll(/\[(.)[^\]]*\](?:\{(\d+)(?:,\d+)?\})?/g, (_part, first: string, least: string | undefined) =>
+    first.repeat(Number(least ?? '1')),
+  )
 }
 
 /** Deeper than this only what is required is made. */

@@ -167,7 +167,7 @@ const RAISED: Record<Code, () => Promise<unknown>> = {
   PROCESSING_BOUND: () => core({ heavy: slowWork() }, broken({ heavy: true })),
   INPUT_SCHEMA_INVALID: () => posted(wrapped('7')),
   MESSAGE_UNKNOWN: () =>
-    posted(JSON.stringify({ input: { raw_payload: '<Document xmlns="pain.002.001.10"/>' } }), '/v1/tools/iso20022-validate/call'),
+    posted(JSON.stringify({ input: { raw_payload: '<Document xmlns="pain.018.001.01"/>' } }), '/v1/tools/iso20022-validate/call'),
   PREV_RECEIPT_HASH_INVALID: () => posted(wrapped('"a"'), undefined, { 'x-prev-receipt-hash': 'latest' }),
   TOOL_NOT_FOUND: () => posted('{}', '/v1/tools/nothing/call'),
   NOT_FOUND: () => posted('{}', '/nowhere'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CURRENCY_DATA_AS_OF } from '../../pure/checks/currency.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
-import { KNOWN_MESSAGES, MESSAGE_PROFILES } from '../../pure/documents/iso20022/rules.ts'
+import { KNOWN_MESSAGES, KNOWN_TYPES, MESSAGE_KINDS, MESSAGE_PROFILES } from '../../pure/documents/iso20022/rules.ts'
 import { defineTool, PURE, Refusal } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF, IDENTIFIER } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -43,6 +43,14 @@ const FINDING = z.strictObject({
 
 const COUNT = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 
+/** Names what was sent. Problems never quote the input: formats have our own names, and of a namespace only the name of a message counts. */
+function foundInstead(namespace: unknown, findings: unknown): string {
+  const other = Array.isArray(findings) ? findings.find((one: { code?: unknown }) => one.code === 'FORMAT_OTHER') : undefined
+  if (other !== undefined) return String((other as { found?: unknown }).found)
+  const name = /[a-z]{4}\.\d{3}\.\d{3}\.\d{2}/.exec(typeof namespace === 'string' ? namespace : '')?.[0]
+  return name ?? (typeof namespace === 'string' ? 'a Document of another namespace' : 'a document without the element Document')
+}
+
 const EXAMPLE =
   '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn><GrpHdr><MsgId>MSG-1</MsgId>' +
   '<CreDtTm>2026-11-21T10:00:00+01:00</CreDtTm><NbOfTxs>1</NbOfTxs><CtrlSum>1250.75</CtrlSum><InitgPty><Nm>Payer</Nm></InitgPty></GrpHdr>' +
@@ -56,10 +64,10 @@ export default defineTool({
   id: 'iso20022-validate',
   title: 'Validate an ISO 20022 message',
   description:
-    'Validates pain.001, pacs.008 and camt.053, XML or JSON: structure by version, control sums by exact decimals, IBAN, BIC and LEI check ' +
-    'digits, addresses, and rules of SEPA, CBPR+ and SPS. DOCTYPE is rejected. Each finding has code, severity, path, line, found and expected.',
+    'Validates ISO 20022 payment messages (pain, pacs, camt) in XML or JSON: structure of every version by its schema, control sums by exact ' +
+    'decimals, check digits, addresses, rules of SEPA, CBPR+ and SPS. Each finding has code, severity, path, line, found and expected.',
   family: 'messages',
-  version: '1.2.1',
+  version: '2.0.0',
   price: 'document',
   annotations: PURE,
   heavy: true,
@@ -67,12 +75,12 @@ export default defineTool({
   scope: {
     checked: [
       'well-formed XML 1.0 in UTF-8, no DOCTYPE; strict JSON with literals kept',
-      'structure of pain.001 (03 09 11 12), pacs.008 (02 08 10 12 13), camt.053 (02 04 08 10 13)',
+      'structure by the schemas of pain.001/002/007/008/013/014, pacs.002/003/004/007/008/009/010/028, camt.026–029/052–058/060, all versions',
       'counts and sums exactly; check digits of ISO 13616 and 17442; form of ISO 9362',
     ],
     not_checked: [
       'external code lists',
-      'content of SplmtryData/Envlp, types named by xsi:type, structure of the header AppHdr',
+      'content of SplmtryData/Envlp, types named by xsi:type, completeness of the header AppHdr',
       'whether accounts, banks and parties exist',
       'usage guidelines of individual banks',
     ],
@@ -121,7 +129,7 @@ export default defineTool({
     verdict: z.enum(['valid', 'invalid', 'undetermined']).describe('valid as a word; undetermined for null.'),
     standard: z.literal(STANDARD).describe('Standard of the message.'),
     format: z.enum(['xml', 'json', 'transactions']).describe('Format that was checked.'),
-    message_type: z.enum(['pain.001', 'pacs.008', 'camt.053']).nullable().describe('Message type, or null when unknown.'),
+    message_type: z.string().max(8).nullable().describe('Message type, for example pain.001, or null when unknown.'),
     version: z.string().nullable().describe('Version in two digits, for example 09, or null.'),
     namespace: z.string().nullable().describe('Namespace of the document.'),
     profile: z.enum(MESSAGE_PROFILES).describe('Profile whose rules were applied.'),
@@ -142,12 +150,14 @@ export default defineTool({
   example: { raw_payload: EXAMPLE },
   refuses(result) {
     if (result['valid'] !== null) return null
-    // Problems never quote the input, so the namespace is not a member.
     const { valid, verdict } = result
-    const sentence =
-      'No message of a known type and version was found, so nothing was checked and nothing was charged. ' +
-      `Known: ${KNOWN_MESSAGES.join(', ')}.`
-    return new Refusal('MESSAGE_UNKNOWN', sentence, { extra: { valid, verdict, known_messages: KNOWN_MESSAGES } })
+    const found = foundInstead(result['namespace'], result['findings'])
+    const known_messages = KNOWN_MESSAGES.filter((message) => message.startsWith(`${found.slice(0, 8)}.`))
+    const known = known_messages.length === 0 ? `Known: ${KNOWN_TYPES}.` : `Known versions: ${known_messages.join(', ')}.`
+    const sentence = `Found ${found}, not a message of a known type and version. Nothing was checked and nothing was charged. ${known}`
+    return new Refusal('MESSAGE_UNKNOWN', sentence, {
+      extra: { valid, verdict, found, known_messages: known_messages.length === 0 ? MESSAGE_KINDS : known_messages },
+    })
   },
   async run({ raw_payload, format, namespace, transactions, profile }) {
     const { validateMessage } = await import('../../pure/documents/iso20022/validate.ts')

@@ -148,7 +148,6 @@ const RETURN_REASONS = new Set(
 )
 
 function checkCode(context: RuleContext, { direction, reversal, returns }: EntryState, code: BankCode): void {
-  if (!context.has('BkTxCd')) context.report('S_BKTXCD_MISSING', { expected: 'BkTxCd' })
   const expected = requiredDirection(code)
   if (expected !== '' && direction !== '' && direction !== expected && !reversal) {
     context.report('S_BKTXCD_DIR', { found: `${code.family} ${direction}`, expected })
@@ -327,25 +326,25 @@ function chargeWatcher(context: RuleContext, entry: EntryState): Watcher {
       [TX]: () => void (in_details = true),
       [`${ENTRY}/Intrst`]: setUnclear,
       [`${TX}/Intrst`]: setUnclear,
-      ':ChargeRecord': () => {
+      ':ChargesRecord': () => {
         Object.assign(charge, NEW_CHARGE)
         records++
       },
     },
     text: {
       '**/Chrgs/TtlChrgsAndTaxAmt': readAmount(total),
-      ':OldCharges/Amt': readAmount(charge),
-      ':OldCharges/CdtDbtInd': onDirection,
-      ':ChargeRecord/Amt': readAmount(charge),
-      ':ChargeRecord/CdtDbtInd': onDirection,
-      ':ChargeRecord/ChrgInclInd': (text) => {
+      ':ChargesInformation/Amt': readAmount(charge),
+      ':ChargesInformation/CdtDbtInd': onDirection,
+      ':ChargesRecord/Amt': readAmount(charge),
+      ':ChargesRecord/CdtDbtInd': onDirection,
+      ':ChargesRecord/ChrgInclInd': (text) => {
         charge.included = isTrue(text)
         if (charge.included && charge.amount !== 0n) context.report('S_CHRG_INCLUDED', { found: text.trim() })
       },
     },
     close: {
       // An unreadable amount was already reported.
-      ':ChargeRecord': () => (charge.currency === '' ? setUnclear() : addCharge(entry, charge, in_details)),
+      ':ChargesRecord': () => (charge.currency === '' ? setUnclear() : addCharge(entry, charge, in_details)),
       '**/Chrgs': () => {
         if (records === 0) addCharge(entry, charge.amount === 0n ? total : charge, in_details)
       },

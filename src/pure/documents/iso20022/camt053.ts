@@ -12,8 +12,6 @@ import {
   Tally,
 } from './camt053-statement.ts'
 import type { MessageDefinition, RuleContext, Watcher } from './engine.ts'
-import { MESSAGE_VERSIONS } from './rules.ts'
-import { CAMT053_TYPES } from './structure-tables.ts'
 import { dayNumber } from './values.ts'
 
 const ACCOUNT = 'Stmt/Acct'
@@ -22,10 +20,8 @@ const STATUS = 'Stmt/Ntry/Sts'
 /** Bank to customer statement. */
 export const CAMT: MessageDefinition = {
   kind: 'camt.053',
-  root: 'BkToCstmrStmt',
-  versions: MESSAGE_VERSIONS['camt.053'],
-  types: CAMT053_TYPES,
   overrides: {
+    absent: { 'Stmt/Ntry/BkTxCd': 'S_BKTXCD_MISSING' },
     missing: { [ACCOUNT]: 'S_ACCT_ID', [`${ACCOUNT}/Id`]: 'S_ACCT_ID', [`${ACCOUNT}/Id/Othr`]: 'S_ACCT_ID', [STATUS]: 'S_STS_SHAPE' },
     unexpected: { [STATUS]: 'S_STS_SHAPE' },
     empty: { [`${ACCOUNT}/Id/IBAN`]: 'S_ACCT_ID', [`${ACCOUNT}/Id/Othr/Id`]: 'S_ACCT_ID' },
@@ -96,8 +92,7 @@ function statementWatcher(context: RuleContext, statement: StatementState): Watc
         statement.own_page = statement.page !== null
       },
       'Stmt/Acct': () => {
-        // Before version 08 the account ID is required by the structure.
-        if (context.version >= 8 && !context.has('Id')) context.report('S_ACCT_ID', { expected: 'IBAN or Othr' })
+        if (context.mayLack('Id') && !context.has('Id')) context.report('S_ACCT_ID', { expected: 'IBAN or Othr' })
       },
       Stmt: () => {
         checkRequiredBalances(context, statement)

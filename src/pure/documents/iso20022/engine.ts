@@ -6,7 +6,7 @@
  * Keys of a watcher name elements:
  *   'GrpHdr/MsgId'      the path below the message's root element ('' is the root element itself)
  *   '** /DbtrAcct/Id'   (without the space) any path that ends so
- *   ':Address'          any element of that type of the structure table, ':Address/TwnNm' that child of it
+ *   ':PostalAddress'    any element of a type of that family in the structure tables, ':PostalAddress/TwnNm' that child of it
  *
  * `open` is called when the element begins, `close` when it ends (then `has` tests for children), `text` with a well-formed value; a
  * malformed value was reported and reaches no watcher, so that one fault makes one finding. For an amount, `amount` and `currency` contain
@@ -16,8 +16,17 @@
  */
 import type { XmlAttribute, XmlName } from '../xml/reader.ts'
 import { AmountText, ExactSum } from './accumulators.ts'
-import type { FindingDetails, MessageFindings, MessageKind, MessagePosition, RuleCode } from './rules.ts'
-import { type Leaf, type Member, Schema, type TypeDefinition, type TypeTable, hasCurrency } from './structure.ts'
+import {
+  type FindingDetails,
+  type MessageFindings,
+  type MessageKind,
+  type MessagePosition,
+  printableValue,
+  type RuleCode,
+} from './rules.ts'
+import { type ElementNode, NodeFactory, type RuleOverrides, type Watcher } from './element-nodes.ts'
+import { allowedNames, nearName, oneOf } from './expected-elements.ts'
+import type { Leaf, Member, Schema } from './structure.ts'
 import { ValueReader } from './values.ts'
 
 /** The fields of the business application header that rules use; null when absent. */
@@ -61,159 +70,16 @@ export interface RuleContext {
   position(): MessagePosition
   /** Within `close`: whether the element had this child. */
   has(child: string): boolean
+  /** Within `close`: whether the structure allows this child in this version, and does not require it. */
+  mayLack(child: string): boolean
 }
 
-type TextCall = (text: string) => void
-
-export interface Watcher {
-  readonly open?: Readonly<Record<string, () => void>>
-  readonly text?: Readonly<Record<string, TextCall>>
-  readonly close?: Readonly<Record<string, () => void>>
-}
-
-/**
- * Rules that replace the general ones, by path: STRUCT_MISSING and STRUCT_UNEXPECTED inside the element, STRUCT_LEXICAL for a blank value
- * (`empty`) and for any other malformed value (`lexical`).
- */
-type RuleOverrides = Readonly<Partial<Record<'missing' | 'unexpected' | 'empty' | 'lexical', Readonly<Record<string, RuleCode>>>>>
+export type { Watcher }
 
 export interface MessageDefinition {
   readonly kind: MessageKind
-  /** The element inside Document. */
-  readonly root: string
-  /** Versions, and the generation of the shared types of each. */
-  readonly versions: ReadonlyMap<number, number>
-  readonly types: TypeTable
   readonly overrides: RuleOverrides
   watch(context: RuleContext): readonly Watcher[]
-}
-
-/** An element of one run, with its structure and its watchers, so that the walk looks nothing up by path. */
-class ElementNode {
-  readonly name: string
-  readonly type: string
-  readonly path: string
-  readonly parent: ElementNode | null
-  readonly slot: number
-  readonly max: number
-  readonly low: number
-  readonly high: number
-  readonly leaf: Leaf | null
-  readonly has_currency: boolean
-  readonly open_content: boolean
-  readonly definition: TypeDefinition | null
-  /** Those that have come, by name. */
-  readonly children = new Map<string, ElementNode>()
-  on_open: (() => void) | null = null
-  on_text: TextCall | null = null
-  on_close: (() => void) | null = null
-  missing: RuleCode | null = null
-  unexpected: RuleCode | null = null
-  empty: RuleCode | null = null
-  lexical: RuleCode | null = null
-
-  constructor(parent: ElementNode | null, member: Member, schema: Schema) {
-    this.parent = parent
-    this.name = member.name
-    this.type = member.type
-    this.slot = member.slot
-    this.max = member.max
-    this.path = parent === null ? '' : parent.path === '' ? member.name : `${parent.path}/${member.name}`
-    this.low = member.low
-    this.high = member.high
-    const content = schema.contentOf(member.type)
-    this.leaf = content.kind === 'leaf' ? content.leaf : null
-    this.has_currency = hasCurrency(this.leaf)
-    this.open_content = content.kind === 'any'
-    this.definition = content.kind === 'complex' ? content.type : null
-  }
-}
-
-/** Types of each version for all messages; only known versions get here, so the number of schemas is bounded. */
-const schemas = new WeakMap<MessageDefinition, Map<number, Schema>>()
-
-function schemaOf(definition: MessageDefinition, version: number): Schema {
-  const { types, versions } = definition
-  const kept = schemas.get(definition) ?? new Map<number, Schema>()
-  schemas.set(definition, kept)
-  const schema = kept.get(version) ?? new Schema(types, version, versions.get(version) ?? 9)
-  kept.set(version, schema)
-  return schema
-}
-
-/** Creates nodes when they are first needed and binds their watchers. */
-class NodeFactory {
-  private readonly schema: Schema
-  private readonly opens: WatcherCalls<() => void>
-  private readonly texts: WatcherCalls<TextCall>
-  private readonly closes: WatcherCalls<() => void>
-  private readonly overrides: RuleOverrides
-
-  constructor(definition: MessageDefinition, version: number, watchers: readonly Watcher[]) {
-    this.schema = schemaOf(definition, version)
-    this.opens = new WatcherCalls(watchers.map(({ open }) => open))
-    this.texts = new WatcherCalls(watchers.map(({ text }) => text))
-    this.closes = new WatcherCalls(watchers.map(({ close }) => close))
-    this.overrides = definition.overrides
-  }
-
-  root(name: string): ElementNode {
-    return this.bind(new ElementNode(null, { name, type: 'Root', slot: 0, max: 1, low: 1, high: 0 }, this.schema))
-  }
-
-  /** A child of an element; null for a name that its type does not have. */
-  child(parent: ElementNode, name: string): ElementNode | null {
-    const kept = parent.children.get(name)
-    if (kept !== undefined) return kept
-    const member = parent.definition?.members.get(name)
-    if (member === undefined) return null
-    const node = this.bind(new ElementNode(parent, member, this.schema))
-    parent.children.set(name, node)
-    return node
-  }
-
-  private bind(node: ElementNode): ElementNode {
-    const { missing, unexpected, empty, lexical } = this.overrides
-    node.on_open = callAll(this.opens.forNode(node))
-    node.on_text = callAll(this.texts.forNode(node))
-    node.on_close = callAll(this.closes.forNode(node))
-    node.missing = missing?.[node.path] ?? null
-    node.unexpected = unexpected?.[node.path] ?? null
-    node.empty = empty?.[node.path] ?? null
-    node.lexical = lexical?.[node.path] ?? null
-    return node
-  }
-}
-
-/** The calls of all watchers for an event, by key. Nearly every key is one exact path, so that a node finds its calls without a search. */
-class WatcherCalls<Call> {
-  private readonly exact = new Map<string, { order: number; call: Call }[]>()
-  private readonly endings: { end: string; order: number; call: Call }[] = []
-
-  constructor(all: readonly (Readonly<Record<string, Call>> | undefined)[]) {
-    const entries = all.flatMap((calls) => Object.entries(calls ?? {}))
-    for (const [order, [key, call]] of entries.entries()) {
-      if (key.startsWith('**')) this.endings.push({ end: key.slice(2), order, call })
-      else this.exact.set(key, [...(this.exact.get(key) ?? []), { order, call }])
-    }
-  }
-
-  /** The calls for a node in the order of the watchers. */
-  forNode({ path, type, name, parent }: ElementNode): Call[] {
-    const keys = [path, `:${type}`, ...(parent === null ? [] : [`:${parent.type}/${name}`])]
-    const named = keys.flatMap((key) => this.exact.get(key) ?? [])
-    const rooted = `/${path}`
-    const ending = this.endings.filter(({ end }) => rooted.endsWith(end))
-    return [...named, ...ending].toSorted((one, other) => one.order - other.order).map(({ call }) => call)
-  }
-}
-
-function callAll<Values extends unknown[]>(calls: ((...values: Values) => void)[]): ((...values: Values) => void) | null {
-  const [first = null, ...others] = calls
-  if (first === null || others.length === 0) return first
-  return (...values) => {
-    for (const call of calls) call(...values)
-  }
 }
 
 const DEPTH = 80
@@ -222,12 +88,25 @@ const LAST_SLOT = 99
 
 interface WalkerOptions {
   definition: MessageDefinition
+  schema: Schema
+  root: { name: string; type: string }
   version: number
   namespace: string
+  /** Path of the element around the root element, for example /Document. */
+  parent_path: string
+  /** Required elements may be absent: the document is an excerpt. */
+  partial?: boolean
   header: BusinessHeader
   findings: MessageFindings
   line: () => number | null
   shared: (context: RuleContext) => readonly Watcher[]
+}
+
+/** An element before the one that precedes it in the order of its type: one of the two is misplaced, and the next element decides which. */
+interface OrderFault {
+  depth: number
+  early: { name: string; slot: number; position: MessagePosition; expected: string }
+  late: { name: string; slot: number; position: MessagePosition; expected: string }
 }
 
 /** Walks one message: checks structure, reads values, calls watchers. Stores the open elements and nothing else. */
@@ -245,21 +124,27 @@ export class MessageWalker implements RuleContext {
   private skipped = 0
   private node: ElementNode
   private readonly open_nodes: ElementNode[] = []
-  /** Of each open element: the slot of its latest child, how often that child came, and which slots are filled. */
+  /** Of each open element: its latest child, the slot of that child and of the one before, how often it came, and which slots are filled. */
+  private readonly latest: (ElementNode | null)[] = []
+  /** Alternatives of choices that came. */
+  private readonly chosen: string[][] = []
   private readonly last = new Int16Array(DEPTH)
+  private readonly before = new Int16Array(DEPTH)
+  private readonly lines = new Float64Array(DEPTH)
   private readonly counts = new Int32Array(DEPTH)
   private readonly low = new Int32Array(DEPTH)
   private readonly high = new Int32Array(DEPTH)
+  private fault: OrderFault | null = null
 
   constructor(options: WalkerOptions) {
-    const { definition, version } = options
+    const { definition, schema, root } = options
     this.options = options
-    this.version = version
+    this.version = options.version
     this.namespace = options.namespace
     this.header = options.header
     this.values = new ValueReader(this, definition.kind)
-    this.nodes = new NodeFactory(definition, version, [...options.shared(this), ...definition.watch(this)])
-    this.node = this.nodes.root(definition.root)
+    this.nodes = new NodeFactory(schema, definition.overrides, [...options.shared(this), ...definition.watch(this)])
+    this.node = this.nodes.root(root.name, root.type)
     this.open_nodes.push(this.node)
     this.enter()
     this.node.on_open?.()
@@ -276,29 +161,35 @@ export class MessageWalker implements RuleContext {
     }
     const parent = this.node
     if (parent.open_content) {
-      this.skipped = 1
+      this.openAny(name)
       return
     }
     const child = this.nodes.child(parent, name.local)
     if (child === null || name.namespace !== this.namespace) {
-      this.report(parent.unexpected ?? 'STRUCT_UNEXPECTED', { found: name.local })
+      this.reportUnexpected(parent, name)
       this.skipped = 1
       return
     }
     const { depth } = this
     const before = this.last[depth] ?? -1
     let fault: RuleCode | null = null
+    if (this.fault !== null && this.fault.depth === depth) this.decideOrder(child)
     if (child.slot > before) {
+      this.before[depth] = before
       this.last[depth] = child.slot
+      this.latest[depth] = child
       this.counts[depth] = 1
+      this.lines[depth] = this.options.line() ?? 0
     } else fault = this.orderFault(child, before)
+    if (child.alternative) this.noteChoice(child.name)
     this.low[depth] = (this.low[depth] ?? 0) | child.low
     this.high[depth] = (this.high[depth] ?? 0) | child.high
     this.node = child
     this.depth = depth + 1
     this.open_nodes[depth + 1] = child
     this.enter()
-    if (fault !== null) this.report(fault, { found: name.local })
+    if (fault === 'STRUCT_ORDER') this.noteOrder(child)
+    else if (fault !== null) this.report(fault, { found: name.local })
     if (attributes.length > 0 || child.has_currency) this.values.readAttributes(child, attributes)
     if (child.on_open !== null) child.on_open()
   }
@@ -306,9 +197,37 @@ export class MessageWalker implements RuleContext {
   private enter(): void {
     const { depth } = this
     this.last[depth] = -1
+    this.before[depth] = -1
+    this.latest[depth] = null
+    const chosen = this.chosen[depth]
+    if (chosen !== undefined && chosen.length > 0) chosen.length = 0
     this.counts[depth] = 0
     this.low[depth] = 0
     this.high[depth] = 0
+  }
+
+  private noteChoice(name: string): void {
+    const chosen = (this.chosen[this.depth] ??= [])
+    if (!chosen.includes(name)) chosen.push(name)
+  }
+
+  /** Content of any kind is one element, and what is inside it is not checked. */
+  private openAny({ local }: XmlName): void {
+    const { depth } = this
+    this.counts[depth] = (this.counts[depth] ?? 0) + 1
+    if (this.counts[depth] === 2) this.report('STRUCT_UNEXPECTED', { found: local, expected: 'one element' })
+    this.skipped = 1
+  }
+
+  private reportUnexpected({ unexpected, definition }: ElementNode, { local, namespace }: XmlName): void {
+    const { depth } = this
+    const code = unexpected ?? 'STRUCT_UNEXPECTED'
+    if (definition === null) return this.report(code, { found: local, expected: 'text without elements' })
+    if (definition.members.has(local)) return this.report(code, { found: `${local} of namespace "${namespace}"`, expected: this.namespace })
+    const near = nearName(definition, local)
+    const allowed = allowedNames(definition, this.last[depth] ?? -1, true, (slot) => this.isFilled(slotBits(slot)))
+    const message = near === null ? {} : { message: `There is no element ${printableValue(local)} here; ${near} is meant, as it seems.` }
+    this.report(code, { found: local, expected: near ?? oneOf(allowed), ...message })
   }
 
   /** The fault of a child whose slot is filled or was passed; null for a permitted repetition. */
@@ -317,14 +236,62 @@ export class MessageWalker implements RuleContext {
     if (child.slot !== before) return this.isFilled(child) && child.max === 1 ? 'ELEMENT_REPEATED' : 'STRUCT_ORDER'
     const count = (this.counts[depth] ?? 0) + 1
     this.counts[depth] = count
-    const sibling = this.open_nodes[depth + 1]
-    if (sibling !== undefined && sibling.parent === child.parent && sibling.name !== child.name) return 'STRUCT_CHOICE'
+    const sibling = this.latest[depth] ?? null
+    if (sibling !== null && sibling.name !== child.name) return 'STRUCT_CHOICE'
     return count > child.max ? 'ELEMENT_REPEATED' : null
   }
 
-  private isFilled({ low, high }: Member | ElementNode): boolean {
+  private isFilled({ low, high }: Pick<Member, 'low' | 'high'>): boolean {
     const { depth } = this
     return ((this.low[depth] ?? 0) & low) !== 0 || ((this.high[depth] ?? 0) & high) !== 0
+  }
+
+  /**
+   * Stores a child that is out of order. If it would fit without its predecessor, the next child decides which of them is misplaced; else it
+   * is the child.
+   */
+  private noteOrder(child: ElementNode): void {
+    const depth = this.depth - 1
+    const definition = child.parent?.definition
+    const early = this.latest[depth] ?? null
+    if (definition === null || definition === undefined || early === null) return
+    this.settleOrder(false)
+    const [slot, before] = [this.last[depth] ?? 0, this.before[depth] ?? -1]
+    const late = { name: child.name, slot: child.slot, position: this.position(), expected: oneOf(allowedNames(definition, slot, false)) }
+    const fault = {
+      depth,
+      early: {
+        name: early.name,
+        slot,
+        position: { path: `${pathOf(late.position.path)}/${early.name}`, line: this.lines[depth] ?? null },
+        expected: oneOf(allowedNames(definition, before, false)),
+      },
+      late,
+    }
+    this.fault = fault
+    if (child.slot <= before || (this.counts[depth] ?? 0) > 1 || early.max > 1) this.settleOrder(false)
+  }
+
+  /** The sibling after two elements in the wrong order: if it belongs between them, the first of them came too early. */
+  private decideOrder(child: ElementNode): void {
+    const { depth } = this
+    const { early, late } = this.fault ?? {}
+    if (early === undefined || late === undefined) return
+    if (child.slot === late.slot) return
+    const is_early = child.slot > late.slot && child.slot < early.slot
+    this.settleOrder(is_early)
+    if (!is_early) return
+    this.before[depth] = late.slot
+    this.last[depth] = late.slot
+  }
+
+  /** Reports the stored fault. */
+  private settleOrder(is_early: boolean): void {
+    const { fault } = this
+    if (fault === null) return
+    this.fault = null
+    const { name, position, expected } = is_early ? fault.early : fault.late
+    this.reportAt(position, 'STRUCT_ORDER', { found: name, expected })
   }
 
   close(text: string | null): void {
@@ -333,6 +300,7 @@ export class MessageWalker implements RuleContext {
       return
     }
     const { node } = this
+    if (this.fault !== null && this.fault.depth === this.depth) this.settleOrder(false)
     if (node.leaf === null) this.closeComplex(node, text)
     else if (text !== null && this.values.read(node, node.leaf, text) && node.on_text !== null) node.on_text(text)
     if (node.on_close !== null) node.on_close()
@@ -342,26 +310,38 @@ export class MessageWalker implements RuleContext {
 
   private closeComplex(node: ElementNode, text: string | null): void {
     const { depth } = this
-    if (text !== null && text.trim() !== '' && !node.open_content) this.report(node.unexpected ?? 'STRUCT_TEXT', { found: text.trim() })
-    if (node.definition === null) return
+    if (text !== null && text.trim() !== '') this.report(node.unexpected ?? 'STRUCT_TEXT', { found: text.trim() })
+    if (node.definition === null) {
+      if (node.open_content && (this.counts[depth] ?? 0) === 0) this.report('STRUCT_MISSING', { expected: 'one element' })
+      return
+    }
     const { required_low, required_high, labels } = node.definition
     const low = required_low & ~(this.low[depth] ?? 0)
     const high = required_high & ~(this.high[depth] ?? 0)
-    if (low === 0 && high === 0) return
+    if ((low === 0 && high === 0) || this.options.partial === true) return
     labels.forEach((label, slot) => {
-      const missing = slot < 31 ? low & (1 << slot) : high & (1 << (slot - 31))
-      if (missing !== 0) this.report(node.missing ?? 'STRUCT_MISSING', { expected: label })
+      const bits = slotBits(slot)
+      if ((low & bits.low) === 0 && (high & bits.high) === 0) return
+      this.report(this.nodes.absent(node, label) ?? node.missing ?? 'STRUCT_MISSING', { expected: label })
     })
   }
 
   /** Text next to elements. */
   mixed(text: string): void {
-    if (this.skipped === 0 && !this.node.open_content) this.report('STRUCT_TEXT', { found: text.trim() })
+    if (this.skipped === 0) this.report('STRUCT_TEXT', { found: text.trim() })
   }
 
   has(child: string): boolean {
     const member = this.node.definition?.members.get(child)
-    return member !== undefined && this.isFilled(member)
+    if (member === undefined || !this.isFilled(member)) return false
+    return !member.alternative || this.chosen[this.depth]?.includes(child) === true
+  }
+
+  mayLack(child: string): boolean {
+    const { definition } = this.node
+    const member = definition?.members.get(child)
+    if (definition === null || member === undefined) return false
+    return (definition.required_low & member.low) === 0 && (definition.required_high & member.high) === 0
   }
 
   slotOf(child: string): number {
@@ -383,7 +363,7 @@ export class MessageWalker implements RuleContext {
   }
 
   position(): MessagePosition {
-    let path = `/Document/${this.options.definition.root}`
+    let path = `${this.options.parent_path}/${this.options.root.name}`
     for (let level = 1; level <= this.depth; level++) {
       const node = this.open_nodes[level]
       if (node === undefined) break
@@ -391,4 +371,13 @@ export class MessageWalker implements RuleContext {
     }
     return { path, line: this.options.line() }
   }
+}
+
+function slotBits(slot: number): Pick<Member, 'low' | 'high'> {
+  return slot < 31 ? { low: 1 << slot, high: 0 } : { low: 0, high: 1 << (slot - 31) }
+}
+
+/** The path of the element around. */
+function pathOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
 }

@@ -15,6 +15,7 @@ import type { XmlHandler } from '../xml/reader.ts'
 import { type MessageFindings, type MessagePosition, NAMESPACE_PREFIX } from './rules.ts'
 import type { StatedListTotals } from './shared-rules.ts'
 import type { Leaf } from './structure.ts'
+import { MESSAGE_ROOTS } from './structure-data.ts'
 import { SCHEMA_INSTANCE } from './values.ts'
 
 export interface JsonMessageHandler extends XmlHandler {
@@ -35,8 +36,8 @@ type JsonNode =
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>
 
-const HEADER_NAMESPACE = `${NAMESPACE_PREFIX}head.001.001.02`
-const ROOTS = new Set(['CstmrCdtTrfInitn', 'FIToFICstmrCdtTrf', 'BkToCstmrStmt'])
+/** A version whose structure is not checked: in JSON a header rarely states its version. */
+const HEADER_NAMESPACE = `${NAMESPACE_PREFIX}head.001.001.01`
 /** Maximum depth of envelopes around a document. */
 const SEARCHED_DEPTH = 6
 const TEXT_KEYS = new Set(['#text', '_', '$t', 'value', '_text', '_cdata'])
@@ -53,7 +54,7 @@ function hasMessage(node: JsonNode, depth = 0): boolean {
     node.kind === 'object' &&
     node.members.some(([key, value]) => {
       const name = localName(key)
-      return name === 'Document' || ROOTS.has(name) || hasMessage(value, depth + 1)
+      return name === 'Document' || MESSAGE_ROOTS.has(name) || hasMessage(value, depth + 1)
     })
   )
 }
@@ -107,7 +108,7 @@ class JsonWalker {
     for (const [key, value] of node.members) if (localName(key) === 'AppHdr') for (const one of asArray(value)) this.walkHeader(one)
     for (const [key, value] of node.members) {
       const name = localName(key)
-      if (ROOTS.has(name)) this.walkDocument({ kind: 'object', line: node.line, members: [[key, value]] }, '')
+      if (MESSAGE_ROOTS.has(name)) this.walkDocument({ kind: 'object', line: node.line, members: [[key, value]] }, '')
       else if (name !== 'AppHdr') {
         for (const one of asArray(value)) {
           if (name === 'Document' && one.kind === 'object') this.walkDocument(one, key.slice(0, -name.length - 1))

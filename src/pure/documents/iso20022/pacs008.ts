@@ -1,17 +1,12 @@
 import { AMOUNT_SCALE, type AmountText, decimalText, ExactSum, scaled, TextSet } from './accumulators.ts'
 import type { MessageDefinition, RuleContext, Watcher } from './engine.ts'
-import { MESSAGE_VERSIONS } from './rules.ts'
 import { agentNameWatcher, headerWatcher, instructionWatcher, type StatedFigure, StatedTotals } from './shared-rules.ts'
-import { PACS008_TYPES } from './structure-tables.ts'
 import { currencyInfo } from './values.ts'
 
 /** FI to FI customer credit transfer. */
 export const PACS: MessageDefinition = {
   kind: 'pacs.008',
-  root: 'FIToFICstmrCdtTrf',
-  versions: MESSAGE_VERSIONS['pacs.008'],
-  types: PACS008_TYPES,
-  overrides: { empty: { 'CdtTrfTxInf/PmtId/EndToEndId': 'C_E2E_EMPTY' } },
+  overrides: { absent: { 'CdtTrfTxInf/PmtId/TxId': 'C_TXID_MISSING' }, empty: { 'CdtTrfTxInf/PmtId/EndToEndId': 'C_E2E_EMPTY' } },
   watch(context) {
     const group: GroupHeader = { has_settlement_date: false, total_currency: '' }
     return [
@@ -129,9 +124,6 @@ function settlementWatcher(context: RuleContext): Watcher {
   }
 }
 
-/** UETRs were introduced with this version. */
-const UETR_SINCE = 8
-
 /** Rules for IDs and service levels of transactions. */
 function idWatcher(context: RuleContext, group: GroupHeader): Watcher {
   const unique = (code: 'C_E2E_DUPLICATE' | 'C_INSTRID_DUPLICATE' | 'C_TXID_DUPLICATE') => {
@@ -154,9 +146,7 @@ function idWatcher(context: RuleContext, group: GroupHeader): Watcher {
     },
     close: {
       [`${TX}/PmtId`]: () => {
-        if (context.version < UETR_SINCE) {
-          if (!context.has('TxId')) context.report('C_TXID_MISSING', { expected: 'TxId' })
-        } else if (!context.has('UETR')) context.report('C_UETR_MISSING', { expected: 'UETR' })
+        if (context.mayLack('UETR') && !context.has('UETR')) context.report('C_UETR_MISSING', { expected: 'UETR' })
       },
       [TX]: () => {
         const has_date = context.has('IntrBkSttlmDt')

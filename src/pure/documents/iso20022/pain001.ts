@@ -1,16 +1,11 @@
 import { ExactSum, TextSet } from './accumulators.ts'
 import type { MessageDefinition, RuleContext, Watcher } from './engine.ts'
-import { MESSAGE_VERSIONS } from './rules.ts'
 import { agentNameWatcher, headerWatcher, instructionWatcher, StatedTotals } from './shared-rules.ts'
-import { PAIN001_TYPES } from './structure-tables.ts'
 import { dayNumber } from './values.ts'
 
 /** Customer credit transfer initiation. */
 export const PAIN: MessageDefinition = {
   kind: 'pain.001',
-  root: 'CstmrCdtTrfInitn',
-  versions: MESSAGE_VERSIONS['pain.001'],
-  types: PAIN001_TYPES,
   overrides: {
     missing: { 'PmtInf/DbtrAcct': 'P_DBTR_ACCT', 'PmtInf/DbtrAcct/Id': 'P_DBTR_ACCT' },
     empty: { 'GrpHdr/MsgId': 'P_MSGID_EMPTY', 'PmtInf/CdtTrfTxInf/PmtId/EndToEndId': 'P_E2E_EMPTY' },
@@ -135,8 +130,7 @@ function paymentWatcher(context: RuleContext, payment: Payment): Watcher {
     },
     close: {
       'PmtInf/DbtrAcct': () => {
-        // Before version 10 the account ID is required by the structure.
-        if (context.version >= 10 && !context.has('Id')) context.report('P_DBTR_ACCT', { expected: 'IBAN or Othr' })
+        if (context.mayLack('Id') && !context.has('Id')) context.report('P_DBTR_ACCT', { expected: 'IBAN or Othr' })
       },
       'PmtInf/DbtrAgt': () => {
         if (!agent_known) context.report('P_DBTR_AGENT', { expected: 'BIC, member ID or NOTPROVIDED' })
@@ -213,11 +207,11 @@ function transactionWatcher(context: RuleContext, payment: Payment): Watcher {
     },
     close: {
       [`${TX}/CdtrAcct`]: () => {
-        const known = context.version < 10 || context.has('Id') || context.has('Prxy')
+        const known = !context.mayLack('Id') || context.has('Id') || context.has('Prxy')
         if (payment.method === 'TRF' && !known) context.report('P_CDTR_ACCT', { expected: 'Id or Prxy' })
       },
       [`${TX}/PmtId`]: () => {
-        if (context.version >= 9 && !context.has('UETR')) context.report('P_UETR_MISSING', { expected: 'UETR' })
+        if (context.mayLack('UETR') && !context.has('UETR')) context.report('P_UETR_MISSING', { expected: 'UETR' })
       },
       [TX]: () => {
         if (narrow < 0) {

@@ -1,5 +1,7 @@
 /** The rules of ISO 20022 messages: severity by profile, message, and the findings that they produce. */
 
+import messages from '../../../../data/iso20022/messages.json' with { type: 'json' }
+
 type MessageSeverity = 'error' | 'warning' | 'info'
 
 export type MessageProfile = 'base' | 'SEPA' | 'CBPR' | 'SPS'
@@ -7,27 +9,33 @@ export type MessageProfile = 'base' | 'SEPA' | 'CBPR' | 'SPS'
 export const MESSAGE_PROFILES = ['base', 'SEPA', 'CBPR', 'SPS'] as const satisfies readonly MessageProfile[]
 
 /** Changes whenever a rule, its severity or a structure table changes. */
-export const RULES_VERSION = '2026-11-23'
+export const RULES_VERSION = '2026-11-28'
 
 export const NAMESPACE_PREFIX = 'urn:iso:std:iso:20022:tech:xsd:'
 
-export type MessageKind = 'pain.001' | 'pacs.008' | 'camt.053'
+const CUSTOMER_KINDS = ['pain.001', 'pain.002', 'pain.007', 'pain.008', 'pain.013', 'pain.014'] as const
+const BANK_KINDS = ['pacs.002', 'pacs.003', 'pacs.004', 'pacs.007', 'pacs.008', 'pacs.009', 'pacs.010', 'pacs.028'] as const
+const INQUIRY_KINDS = ['camt.026', 'camt.027', 'camt.028', 'camt.029', 'camt.055', 'camt.056', 'camt.057', 'camt.058'] as const
+const REPORT_KINDS = ['camt.052', 'camt.053', 'camt.054', 'camt.060'] as const
 
-/** Known versions of each message, with the year of the release that introduced their shared types. */
-export const MESSAGE_VERSIONS: Readonly<Record<MessageKind, ReadonlyMap<number, number>>> = {
-  'pain.001': versions({ 3: 9, 9: 19, 11: 19, 12: 23 }),
-  'pacs.008': versions({ 2: 9, 8: 19, 10: 19, 12: 23, 13: 23 }),
-  'camt.053': versions({ 2: 9, 4: 13, 8: 19, 10: 19, 13: 23 }),
+/** Types of messages whose structure is known. */
+export const MESSAGE_KINDS = [...INQUIRY_KINDS, ...REPORT_KINDS, 'head.001', ...BANK_KINDS, ...CUSTOMER_KINDS] as const
+
+export type MessageKind = (typeof MESSAGE_KINDS)[number]
+
+/** Known messages, for example pain.001.001.03; those of communities have another number, or an ending such as `.ch.02`. */
+export const KNOWN_MESSAGES: readonly string[] = messages.messages
+
+/** Known types with their versions, for example "pain.002 (01 to 15)". */
+export const KNOWN_TYPES: string = MESSAGE_KINDS.map((kind) => {
+  const versions = versionsOf(kind)
+  return `${kind} (${versions.length < 3 ? versions.join(', ') : `${versions[0]} to ${versions.at(-1)}`})`
+}).join(', ')
+
+/** Known versions of a type of message in two digits, without those of communities. */
+export function versionsOf(kind: string): readonly string[] {
+  return KNOWN_MESSAGES.flatMap((message) => (message.startsWith(`${kind}.001.`) && message.length === 15 ? [message.slice(13)] : []))
 }
-
-function versions(years: Readonly<Record<number, number>>): ReadonlyMap<number, number> {
-  return new Map(Object.entries(years).map(([version, year]) => [Number.parseInt(version, 10), year]))
-}
-
-/** Known messages as type and version, for example pain.001.001.03. */
-export const KNOWN_MESSAGES: readonly string[] = Object.entries(MESSAGE_VERSIONS).flatMap(([kind, known]) =>
-  [...known.keys()].map((version) => `${kind}.001.${String(version).padStart(2, '0')}`),
-)
 
 /** Null where a rule does not apply. */
 type SeverityByProfile = Readonly<Record<MessageProfile, MessageSeverity | null>>
@@ -60,8 +68,14 @@ const SEPA_ERROR = only(['SEPA'], 'error')
  * 2026.
  */
 export const CAMT_RULES = {
-  S_BAL_OPEN: rule(ERROR, 'The opening balance (OPBD or PRCD) is missing, so the statement cannot be checked.'),
-  S_BAL_CLOSE: rule(ERROR, 'The closing balance (CLBD) is missing, so the statement cannot be checked.'),
+  S_BAL_OPEN: rule(
+    only(['CBPR', 'SPS'], 'error', 'warning'),
+    'The opening balance (OPBD or PRCD) is missing, so the statement cannot be checked.',
+  ),
+  S_BAL_CLOSE: rule(
+    only(['CBPR', 'SPS'], 'error', 'warning'),
+    'The closing balance (CLBD) is missing, so the statement cannot be checked.',
+  ),
   S_BAL_EQ: rule(ERROR, 'Opening balance plus booked entries differ from the closing balance.'),
   S_BAL_SIGN: rule(WARNING, 'A balance of zero should be marked as a credit (CRDT).'),
   S_BAL_CCY: rule(ERROR, 'The balance is not in the currency of the account.'),
@@ -109,7 +123,7 @@ export const PACS_RULES = {
   C_TXID_MISSING: rule(ERROR, 'Version 02 requires a transaction ID.'),
   C_TXID_DUPLICATE: rule(ERROR, 'Duplicate transaction ID: returns and recalls identify the transaction by it.'),
   C_INSTRID_DUPLICATE: rule(ERROR, 'Duplicate instruction ID: the instructed agent may drop the second as a repetition.'),
-  C_UETR_MISSING: rule(only(['CBPR', 'SEPA'], 'error'), 'The UETR is missing; banks track the payment by it.'),
+  C_UETR_MISSING: rule(CBPR_ERROR, 'The UETR is missing; banks track the payment by it.'),
   C_E2E_EMPTY: rule(ERROR, 'The end-to-end ID is empty; write NOTPROVIDED when there is none.'),
   C_E2E_DUPLICATE: rule(WARNING, 'Duplicate end-to-end ID: allowed, but the payments cannot be matched by it.'),
   C_SINGLE_TX: rule(CBPR_ERROR, 'CBPR+ allows one transaction per message.'),
@@ -148,7 +162,7 @@ export const PAIN_RULES = {
   P_CTRLSUM_GROUP: rule(ERROR, 'CtrlSum of the group header differs from the exact sum of all amounts.'),
   P_NBTX_PMT: rule(ERROR, 'NbOfTxs of the payment differs from its number of transactions.'),
   P_CTRLSUM_PMT: rule(ERROR, 'CtrlSum of the payment differs from the exact sum of its amounts.'),
-  P_CTRLSUM_MISSING: rule(only(['SEPA'], 'error', 'warning'), 'CtrlSum is missing, so that a lost digit of an amount goes unnoticed.'),
+  P_CTRLSUM_MISSING: rule(WARNING, 'CtrlSum is missing, so that a lost digit of an amount goes unnoticed.'),
   P_MSGID_EMPTY: rule(ERROR, 'The message ID is empty.'),
   P_PMTINFID_DUPLICATE: rule(ERROR, 'Duplicate payment ID: status reports and batch bookings identify the payment by it.'),
   P_E2E_EMPTY: rule(ERROR, 'The end-to-end ID is empty; write NOTPROVIDED when there is none.'),
@@ -223,6 +237,7 @@ export const SHARED_RULES = {
   JSON_DUP_KEY: rule(ERROR, 'Duplicate key: readers may use the first or the last value.'),
   JSON_AMOUNT_NOT_STRING: rule(INFO, 'The amount is a JSON number, which other readers may round; write it as a string.'),
   NS_UNKNOWN: rule(WARNING, 'No message of a known type and version was found, so nothing was checked.'),
+  FORMAT_OTHER: rule(WARNING, 'The payload is in another format, so nothing was checked.'),
   NS_VARIANT: rule(WARNING, 'The namespace is a local variant; banks elsewhere may reject it.'),
   NS_MISMATCH: rule(ERROR, 'The document has another namespace than expected.'),
   ROOT_MISMATCH: rule(ERROR, 'Document does not contain the message that its namespace names.'),

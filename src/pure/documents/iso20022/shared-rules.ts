@@ -38,18 +38,18 @@ function addressWatcher(context: RuleContext): Watcher {
   }
   return {
     open: {
-      ':Address': () => {
+      ':PostalAddress': () => {
         lines.length = 0
         values.length = 0
       },
     },
     text: {
-      ':Address/AdrLine': addTo(lines),
-      ':Address/StrtNm': addTo(values),
-      ':Address/PstCd': addTo(values),
-      ':Address/TwnNm': addTo(values),
+      ':PostalAddress/AdrLine': addTo(lines),
+      ':PostalAddress/StrtNm': addTo(values),
+      ':PostalAddress/PstCd': addTo(values),
+      ':PostalAddress/TwnNm': addTo(values),
     },
-    close: { ':Address': () => checkAddress(context, lines, values) },
+    close: { ':PostalAddress': () => checkAddress(context, lines, values) },
   }
 }
 
@@ -82,10 +82,10 @@ function partyWatcher(context: RuleContext): Watcher {
   let has_bic = false
   const onBic = () => void (has_bic = true)
   return {
-    open: { ':Party': () => void (has_bic = false) },
-    text: { ':Organisation/AnyBIC': onBic, ':Organisation/BICOrBEI': onBic },
+    open: { ':PartyIdentification': () => void (has_bic = false) },
+    text: { ':OrganisationIdentification/AnyBIC': onBic, ':OrganisationIdentification/BICOrBEI': onBic },
     close: {
-      ':Party': () => {
+      ':PartyIdentification': () => {
         const named = context.has('Nm')
         const addressed = context.has('PstlAdr')
         if (addressed && !named) context.report('PARTY_NAME_WITH_ADDR', { expected: 'Nm' })
@@ -284,7 +284,7 @@ export function instructionWatcher(context: RuleContext, transaction: string, ru
 export function agentNameWatcher(context: RuleContext, rule: RuleCode): Watcher {
   return {
     close: {
-      ':Institution': () => {
+      ':FinancialInstitutionIdentification': () => {
         const named = context.has('Nm')
         if (named === context.has('PstlAdr')) return
         context.report(rule, { found: named ? 'Nm' : 'PstlAdr', expected: 'Nm and PstlAdr' })

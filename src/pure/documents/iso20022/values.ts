@@ -4,9 +4,10 @@ import { checkCurrency } from '../../checks/currency.ts'
 import { checkIban, isIban } from '../../checks/iban.ts'
 import { isLei } from '../../checks/lei.ts'
 import type { XmlAttribute } from '../xml/reader.ts'
-import { type AmountText, isDecimalText, isSumText, TextSet } from './accumulators.ts'
+import { type AmountText, isDecimalText, isSumText, scaled, TextSet } from './accumulators.ts'
 import type { FindingDetails, MessageKind, RuleCode } from './rules.ts'
-import { hasCurrency, type Leaf } from './structure.ts'
+import { allowedCurrencies, hasCurrency, type Leaf } from './structure.ts'
+import { base64Bytes, type DecimalBounds, decimalForm, lengthForm } from './value-forms.ts'
 
 /** Checks the values of a message: form, character set, calendar, check digits. Identifiers have no spaces in messages. */
 
@@ -146,11 +147,15 @@ function charsetRule(classes: number, is_id: boolean): RuleCode | null {
 const UETR = /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/
 const CURRENCY = /^[A-Z]{3}$/
 const DECIMAL_COMMA = /^\d{1,15},\d{1,5}$/
-/** IBAN2007Identifier of the message definitions; a masked account still has this form. */
-const IBAN_FORM = /^[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}$/
+
+/** Messages in which a bank lists bookings. */
+const STATEMENTS: ReadonlySet<MessageKind> = new Set<MessageKind>(['camt.052', 'camt.053', 'camt.054'])
+/** Messages that answer others and repeat parts of them. */
+const REPORTS: ReadonlySet<MessageKind> = new Set<MessageKind>(['pain.002', 'pain.014', 'pacs.002', 'camt.029', 'head.001'])
 
 /** An element with a value; `empty` and `lexical` replace STRUCT_LEXICAL for blank and for other malformed values. */
 interface ValueElement {
+  readonly name: string
   readonly leaf: Leaf | null
   readonly empty: RuleCode | null
   readonly lexical: RuleCode | null
@@ -165,12 +170,15 @@ export class ValueReader {
   currency = ''
   private info: CurrencyInfo | null = null
   private readonly context: ValueContext
-  private readonly kind: MessageKind
+  /** Statements and reports repeat what others wrote: its characters are not theirs, and a return has the UETR of its payment. */
+  private readonly is_report: boolean
+  private readonly is_statement: boolean
   private readonly uetrs = new TextSet()
 
   constructor(context: ValueContext, kind: MessageKind) {
     this.context = context
-    this.kind = kind
+    this.is_statement = STATEMENTS.has(kind)
+    this.is_report = this.is_statement || REPORTS.has(kind)
   }
 
   /** The only attribute of a message is the currency of amounts and prices. */
@@ -186,6 +194,11 @@ export class ValueReader {
       this.currency = currency
       this.info = currencyInfo(currency)
     }
+    const allowed = allowedCurrencies(leaf)
+    if (allowed !== null && !allowed.has(currency)) {
+      this.context.report('STRUCT_LEXICAL', { found: currency, expected: [...allowed].join(', ') })
+      return
+    }
     const { fault } = this.info
     if (fault === null) return
     if (currency === '') this.context.report('STRUCT_ATTRIBUTE', { expected: 'Ccy, for example Ccy="EUR"' })
@@ -194,36 +207,39 @@ export class ValueReader {
   }
 
   /** Returns whether the value has its form, so that rules may use it. Otherwise the fault was reported. */
-  read({ empty, lexical }: ValueElement, leaf: Leaf, text: string): boolean {
+  read({ name, empty, lexical }: ValueElement, leaf: Leaf, text: string): boolean {
     if (empty !== null && isBlank(text)) {
       this.context.report(empty, { found: text })
       return false
     }
-    const form = this.readLeaf(leaf, text)
+    const form = this.readLeaf(leaf, text, name)
     if (form === null) return true
     if (form !== '') this.context.report(lexical ?? 'STRUCT_LEXICAL', { found: text, expected: form })
     return false
   }
 
   /** Null when the form is right; else the expected form, or '' when the fault was already reported. */
-  private readLeaf(leaf: Leaf, text: string): string | null {
+  private readLeaf(leaf: Leaf, text: string, name: string): string | null {
     switch (leaf.kind) {
       case 'text':
-        return this.readText(text, leaf.most, false)
+        return isSized(text, leaf) ? this.checkCharacters(text, false) : lengthForm(leaf.least, leaf.most)
       case 'id':
-        return this.readText(text, leaf.most, true)
+        return this.readId(text, leaf)
       case 'external':
-        return text.length > 0 && text.length <= leaf.most ? null : sizeText(leaf.most)
+        return isSized(text, leaf) ? null : lengthForm(leaf.least, leaf.most)
       case 'pattern':
+        if (!isSized(text, leaf)) return lengthForm(leaf.least, leaf.most)
         return leaf.pattern.test(text) ? null : leaf.form
+      case 'base64':
+        return readBase64(text, leaf)
       case 'codes':
         return leaf.codes.has(text) ? null : [...leaf.codes].join(', ')
       case 'amount':
-        return this.readAmount(text)
+        return this.readAmount(text, leaf.bounds)
       case 'sum':
         return isSumText(text) ? null : 'a decimal of at most 18 digits, 17 of them after the point'
       case 'decimal':
-        return readDecimal(text, leaf)
+        return isWithin(text, leaf) ? null : decimalForm(leaf)
       case 'date':
       case 'date_time':
         return this.readDate(text, leaf.kind)
@@ -233,22 +249,26 @@ export class ValueReader {
         if (!/^[A-Z]{2}$/.test(text)) return 'a country code of two letters, for example DE'
         return COUNTRIES.has(text) ? null : this.reported('ADDR_COUNTRY', text, null)
       case 'iban':
-        return this.readIban(text)
+        return this.readIban(text, leaf.pattern)
       case 'bic':
         return this.readBic(text, leaf.form)
       case 'lei':
         return isExactLei(text) ? null : this.reported('LEI_CHECK', text, '18 letters or digits and two check digits')
       case 'uetr':
-        return this.readUetr(text)
+        return this.readUetr(text, name)
     }
   }
 
-  private readText(text: string, most: number, is_id: boolean): string | null {
-    const { length } = text
-    if (length === 0 || (length > most && Array.from(text).length > most)) return sizeText(most)
+  private readId(text: string, { least, most, pattern, form }: Extract<Leaf, { kind: 'id' }>): string | null {
+    if (!isSized(text, { least, most })) return lengthForm(least, most)
+    if (pattern !== null && !pattern.test(text)) return form
+    return this.checkCharacters(text, true)
+  }
+
+  private checkCharacters(text: string, is_id: boolean): null {
     const classes = characterClasses(text)
     if (classes === 0) return null
-    const rule = charsetRule(classes, is_id)
+    const rule = this.is_report ? null : charsetRule(classes, is_id)
     if (rule !== null) this.context.report(rule, { found: text })
     if (is_id && (classes & SLASH_OR_SPACE) !== 0) this.checkId(text)
     return null
@@ -261,7 +281,7 @@ export class ValueReader {
     }
   }
 
-  private readAmount(text: string): '' | null {
+  private readAmount(text: string, bounds: DecimalBounds | null): string | null {
     const { amount } = this.context
     const fault = amount.read(text)
     if (fault === 'digits') return this.reported('AMT_DIGITS', text, 'at most 18 digits, 5 of them after the point')
@@ -271,6 +291,7 @@ export class ValueReader {
       this.context.report('AMT_LEXICAL', { found: text, expected, ...(message !== null && { message }) })
       return ''
     }
+    if (bounds !== null && !isWithin(text, bounds)) return decimalForm(bounds)
     const digits = this.info?.minor_units ?? null
     if (digits !== null && amount.written_fraction > digits) this.reportFraction(text, digits)
     return null
@@ -304,11 +325,11 @@ export class ValueReader {
     return null
   }
 
-  private readIban(text: string): string | null {
+  private readIban(text: string, pattern: RegExp): string | null {
     const fault = ibanFault(text)
     if (fault === null) return null
-    if (this.kind === 'camt.053' && !IBAN_FORM.test(text)) return 'two letters, two digits, at most 30 letters or digits'
-    if (this.kind === 'camt.053') return this.reported('S_IBAN_MASKED', text, fault.details.expected ?? null)
+    if (this.is_statement && !pattern.test(text)) return 'two letters, two digits, at most 30 letters or digits'
+    if (this.is_statement) return this.reported('S_IBAN_MASKED', text, fault.details.expected ?? null)
     this.context.report(fault.code, { found: text, ...fault.details })
     return ''
   }
@@ -322,9 +343,9 @@ export class ValueReader {
     return null
   }
 
-  private readUetr(text: string): '' | null {
+  private readUetr(text: string, name: string): '' | null {
     if (!UETR.test(text)) return this.reported('UETR_FORMAT', text, 'a version 4 UUID in lower case')
-    if (this.uetrs.push(text).add() === 'same') this.context.report('UETR_DUPLICATE', { found: text })
+    if (name === 'UETR' && !this.is_report && this.uetrs.push(text).add() === 'same') this.context.report('UETR_DUPLICATE', { found: text })
     return null
   }
 
@@ -340,14 +361,32 @@ export function decimalsText(digits: number, currency: string): string {
   return digits === 0 ? `no decimals in ${currency}` : `at most ${digits} decimals in ${currency}`
 }
 
-function readDecimal(text: string, { total, fraction, least }: Extract<Leaf, { kind: 'decimal' }>): string | null {
-  if (!isDecimalText(text, total, fraction)) {
-    return fraction === 0 ? `at most ${total} digits` : `a decimal of at most ${total} digits, ${fraction} of them after the point`
-  }
-  if (least === undefined) return null
-  const is_zero = !/[1-9]/.test(text)
-  const is_enough = least === 0 ? is_zero || !text.includes('-') : !is_zero && !text.includes('-')
-  return is_enough ? null : `at least ${least}`
+/** Decimals of the largest scale of a type. */
+const LONGEST_FRACTION = 30
+
+function isWithin(text: string, { total, fraction, least, most }: DecimalBounds): boolean {
+  if (!isDecimalText(text, total, fraction)) return false
+  if (least === null && most === null) return true
+  const value = scaled(text.trim(), LONGEST_FRACTION)
+  if (value === null) return false
+  const is_enough = least === null || value >= (scaled(least, LONGEST_FRACTION) ?? 0n)
+  return is_enough && (most === null || value <= (scaled(most, LONGEST_FRACTION) ?? 0n))
+}
+
+function isSized(text: string, { least, most }: { least: number; most: number }): boolean {
+  const { length } = text
+  // Characters beyond the basic plane are two units.
+  if (length < least || length > most * 2) return false
+  return length <= most && least <= 1 ? true : isBetween(Array.from(text).length, least, most)
+}
+
+function isBetween(count: number, least: number, most: number): boolean {
+  return count >= least && count <= most
+}
+
+function readBase64(text: string, { least, most }: { least: number; most: number }): string | null {
+  const bytes = base64Bytes(text)
+  return bytes !== null && isBetween(bytes, least, most) ? null : `base64 text of ${least} to ${most} bytes`
 }
 
 export const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance'
@@ -364,10 +403,6 @@ export function isSchemaAttribute({ namespace, local }: XmlAttribute): boolean {
 /** Name of an attribute for a finding, with its namespace if any. */
 export function attributeName({ namespace, local }: XmlAttribute): string {
   return namespace === '' ? local : `${local} of ${namespace}`
-}
-
-function sizeText(most: number): string {
-  return `1 to ${most} characters`
 }
 
 function isBlank(text: string): boolean {
