@@ -166,6 +166,7 @@ const PARTIES: readonly RuleCase[] = [
   {
     code: 'ADDR_DUPLICATED',
     changes: [[ADDRESS, '<TwnNm>Paris</TwnNm><Ctry>FR</Ctry><AdrLine>75001 PARIS</AdrLine>']],
+    keeps: [[ADDRESS, '<TwnNm>Paris</TwnNm><Ctry>FR</Ctry><AdrLine>Rue du Parisis</AdrLine>']],
     severity: 'warning',
   },
   { code: 'ADDR_COUNTRY', changes: [['<Ctry>FR</Ctry>', '<Ctry>XQ</Ctry>']] },
@@ -177,9 +178,20 @@ const PARTIES: readonly RuleCase[] = [
     message: SINGLE,
   },
   {
-    code: 'PARTY_BIC_EXCLUSIVE',
+    code: 'PARTY_BIC_EXCLUSIVE_CBPR',
     changes: [['<Nm>Payer</Nm></Dbtr>', ORG('<AnyBIC>COBADEFFXXX</AnyBIC>').replace('<Id>', `<PstlAdr>${ADDRESS}</PstlAdr><Id>`)]],
     keeps: [['<Nm>Payer</Nm></Dbtr>', ORG('<AnyBIC>COBADEFFXXX</AnyBIC>')]],
+    severity: 'warning',
+    shown: 'PARTY_BIC_EXCLUSIVE',
+  },
+  {
+    code: 'PARTY_BIC_EXCLUSIVE',
+    changes: [
+      [
+        '<InitgPty><Nm>Payer</Nm></InitgPty>',
+        `<InitgPty><Nm>Payer</Nm><PstlAdr>${ADDRESS}</PstlAdr><Id><OrgId><AnyBIC>COBADEFFXXX</AnyBIC></OrgId></Id></InitgPty>`,
+      ],
+    ],
     severity: 'warning',
   },
 ]

@@ -3,6 +3,7 @@ import { cutText } from '../../cut-text.ts'
 import type { XmlAttribute, XmlName } from '../xml/reader.ts'
 import { CAMT } from './camt053.ts'
 import { BusinessHeader, type MessageDefinition, MessageWalker } from './engine.ts'
+import { familyDefinition } from './family-rules.ts'
 import type { JsonMessageHandler } from './json-message.ts'
 import { PACS } from './pacs008.ts'
 import { PAIN } from './pain001.ts'
@@ -20,7 +21,7 @@ import type { Leaf } from './structure.ts'
 import { STRUCTURE } from './structure-data.ts'
 import { attributeName, isSchemaAttribute } from './values.ts'
 
-/** Messages with own rules; of others the structure, the values and the shared rules are checked. */
+/** Messages whose rules have their own file. */
 const DEFINITIONS: ReadonlyMap<string, MessageDefinition> = new Map([PAIN, PACS, CAMT].map((definition) => [definition.kind, definition]))
 
 interface KnownMessage {
@@ -46,7 +47,7 @@ function recognizeMessage(namespace: string): KnownMessage | null {
   if (kind === undefined || kind === 'head.001' || root === null) return null
   const variant = namespace !== `${NAMESPACE_PREFIX}${name}` || number !== '001'
   const profile = community !== '' ? 'SPS' : number === '002' || number === '003' ? 'SEPA' : null
-  const definition = DEFINITIONS.get(kind) ?? { kind, overrides: {}, watch: () => [] }
+  const definition = DEFINITIONS.get(kind) ?? familyDefinition(kind)
   return { definition, root, version: Number.parseInt(version, 10), variant, profile }
 }
 

@@ -1,5 +1,6 @@
 import { ExactSum, TextSet } from './accumulators.ts'
 import type { MessageDefinition, RuleContext, Watcher } from './engine.ts'
+import { sepaWatchers } from './sepa-rules.ts'
 import { agentNameWatcher, headerWatcher, instructionWatcher, StatedTotals } from './shared-rules.ts'
 import { dayNumber } from './values.ts'
 
@@ -27,6 +28,7 @@ export const PAIN: MessageDefinition = {
       paymentWatcher(context, payment),
       transactionWatcher(context, payment),
       remittanceWatcher(context, payment),
+      ...sepaWatchers(context, 'pain.001'),
     ]
   },
 }

@@ -205,6 +205,44 @@ export const PAIN_RULES = {
   P_UETR_MISSING: rule(CBPR_ERROR, 'CBPR+ requires a UETR for each payment.'),
 } as const satisfies Record<string, MessageRule>
 
+/**
+ * Other messages of payments and direct debits. Sources: message definition reports of ISO 20022, EPC rulebooks and CBPR+; November 2026.
+ */
+export const FAMILY_RULES = {
+  M_NBTX: rule(ERROR, 'NbOfTxs of the group header differs from the number of transactions.'),
+  M_CTRLSUM: rule(ERROR, 'CtrlSum of the group header differs from the exact sum of all amounts.'),
+  M_NBTX_PART: rule(ERROR, 'NbOfTxs of the payment differs from its number of transactions.'),
+  M_CTRLSUM_PART: rule(ERROR, 'CtrlSum of the payment differs from the exact sum of its amounts.'),
+  M_TTLAMT: rule(ERROR, 'The total amount of the group header differs from the sum of the amounts.'),
+  M_CCY: rule(ERROR, 'The amount is not in the currency of the total of the group header.'),
+  M_AMT_ZERO: rule(ERROR, 'The amount is zero.'),
+  M_ID_DUPLICATE: rule(ERROR, 'Duplicate ID: reports and returns identify the payment by it.'),
+  M_REASON: rule(only(['SEPA', 'CBPR'], 'error', 'warning'), 'The reason of the return, reversal or cancellation is missing.'),
+  M_REFERENCE: rule(only(['SEPA', 'CBPR'], 'error', 'warning'), 'No ID says which payment is returned, reversed or cancelled.'),
+  M_COVER_AMT: rule(WARNING, 'The covered transfer is smaller than the cover payment.'),
+  M_MNDT_ID: rule(SEPA_ERROR, 'The mandate has no ID.'),
+  M_MNDT_SIGNED: rule(SEPA_ERROR, 'The mandate has no date of signature.'),
+  M_MNDT_DATE: rule(WARNING, 'The mandate was signed after the collection date.'),
+  M_MNDT_AMENDED: rule(
+    ERROR,
+    'AmdmntInd and AmdmntInfDtls contradict each other: details are stated if and only if the indicator is true.',
+  ),
+} as const satisfies Record<string, MessageRule>
+
+/** Orders of SEPA customers. Sources: EPC implementation guidelines and the schemas of Deutsche Kreditwirtschaft; November 2026. */
+export const SEPA_RULES = {
+  SEPA_NAME: rule(SEPA_ERROR, 'SEPA allows names of at most 70 characters; banks reject the whole file.'),
+  SEPA_NAME_MISSING: rule(SEPA_ERROR, 'SEPA requires the name of debtor and creditor.'),
+  SEPA_ADDR_LINES: rule(SEPA_ERROR, 'SEPA allows at most two address lines.'),
+  SEPA_AGENT: rule(SEPA_ERROR, 'SEPA identifies a bank by its BIC alone; NOTPROVIDED is only for the bank that receives the order.'),
+  SEPA_ACCT: rule(SEPA_ERROR, 'SEPA identifies accounts by IBAN alone.'),
+  SEPA_PMTMTD: rule(SEPA_ERROR, 'SEPA does not know this payment method.'),
+  SEPA_UNUSED: rule(SEPA_ERROR, 'SEPA does not use this element; banks reject the file.'),
+  SEPA_CODE: rule(SEPA_ERROR, 'SEPA requires a code of the external list here.'),
+  SEPA_DEBIT: rule(SEPA_ERROR, 'SEPA direct debits do not allow this value.'),
+  SEPA_CREDITOR_ID: rule(SEPA_ERROR, 'SEPA requires the creditor identifier, for the payment or for each transaction.'),
+} as const satisfies Record<string, MessageRule>
+
 const CUT_OVER = ['SEPA', 'CBPR', 'SPS'] as const
 const CUT_OVER_RULE = only(CUT_OVER, 'error', 'warning')
 const CUT_OVER_ON_14 = only(['CBPR'], 'error', 'warning')
@@ -297,17 +335,22 @@ export const SHARED_RULES = {
   ADDR_MIN: rule(CUT_OVER_RULE, MINIMUM),
   ADDR_MIN_ON_14: rule(CUT_OVER_ON_14, MINIMUM, 'ADDR_MIN'),
   ADDR_MIN_BEFORE: rule(WARNING, MINIMUM, 'ADDR_MIN'),
-  ADDR_DUPLICATED: rule(WARNING, 'An address line repeats the street, postcode or town.'),
+  ADDR_DUPLICATED: rule(only(['CBPR'], 'error', 'warning'), 'An address line repeats the street, postcode or town.'),
   ADDR_COUNTRY: rule(ERROR, 'Unknown ISO 3166 country code.'),
   PARTY_NAME_WITH_ADDR: rule(CBPR_ERROR, 'The party has an address but no name.'),
   PARTY_BIC_EXCLUSIVE: rule(WARNING, 'Identify the party by BIC, or by name and address, not by both.'),
+  PARTY_BIC_EXCLUSIVE_CBPR: rule(
+    only(['CBPR'], 'error', 'warning'),
+    'A debtor or creditor with a BIC must not have name and address too.',
+    'PARTY_BIC_EXCLUSIVE',
+  ),
   T_COUNT: rule(ERROR, 'The list has another number of transactions than the payload states.'),
   T_CTRLSUM: rule(ERROR, 'The amounts of the list do not add up to the sum that the payload states.'),
   T_EMPTY: rule(ERROR, 'Nothing to check: the list or the transaction is empty.'),
   T_E2E_DUPLICATE: rule(WARNING, 'Duplicate end-to-end ID in the list.'),
 } as const satisfies Record<string, MessageRule>
 
-const ALL_RULES = { ...SHARED_RULES, ...PAIN_RULES, ...PACS_RULES, ...CAMT_RULES } as const
+const ALL_RULES = { ...SHARED_RULES, ...PAIN_RULES, ...PACS_RULES, ...CAMT_RULES, ...FAMILY_RULES, ...SEPA_RULES } as const
 
 export type RuleCode = keyof typeof ALL_RULES
 

@@ -16,15 +16,22 @@ export function sharedWatchers(context: RuleContext, kind: MessageKind): readonl
     },
   }
   const countries = countryWatcher(context)
-  // The service level of one entry is not that of the statement.
-  if (kind === 'camt.053') return [group_header, countries]
+  // Statements and reports repeat addresses and service levels of others.
+  if (!ORDERS.has(kind)) return [group_header, countries]
   const service_level: Watcher = { text: { '**/PmtTpInf/SvcLvl/Cd': (text) => void (totals.service_level ??= text) } }
   return [group_header, service_level, countries, addressWatcher(context), partyWatcher(context)]
 }
 
+/** Messages that order or carry a payment. */
+const ORDERS: ReadonlySet<MessageKind> = new Set<MessageKind>([
+  ...(['pain.001', 'pain.008', 'pain.013'] as const),
+  ...(['pacs.003', 'pacs.008', 'pacs.009'] as const),
+])
+
 const CBPR_CUT_OVER = dayNumber('2026-11-14') ?? 0
 /** Elements that make an address structured; the country alone does not. */
 const STRUCTURED = 'CareOf Dept SubDept StrtNm BldgNb BldgNm Flr UnitNb PstBx Room PstCd TwnNm TwnLctnNm DstrctNm CtrySubDvsn'.split(' ')
+const REPEATABLE = 'Dept SubDept StrtNm BldgNm PstBx PstCd TwnNm TwnLctnNm DstrctNm CtrySubDvsn'.split(' ')
 /** More lines and values than an address may have. */
 const MAX_VALUES = 16
 /** Shorter values may be part of a line by chance. */
@@ -45,9 +52,7 @@ function addressWatcher(context: RuleContext): Watcher {
     },
     text: {
       ':PostalAddress/AdrLine': addTo(lines),
-      ':PostalAddress/StrtNm': addTo(values),
-      ':PostalAddress/PstCd': addTo(values),
-      ':PostalAddress/TwnNm': addTo(values),
+      ...Object.fromEntries(REPEATABLE.map((name) => [`:PostalAddress/${name}`, addTo(values)])),
     },
     close: { ':PostalAddress': () => checkAddress(context, lines, values) },
   }
@@ -66,9 +71,18 @@ function checkAddress(context: RuleContext, lines: readonly string[], values: re
     if (lines.length > 2) context.report(rules.hybrid, { found: `${lines.length} lines`, expected: 'at most 2' })
   } else if (structured) context.report(rules.minimum, { expected: 'TwnNm and Ctry' })
   else if (context.has('AdrLine') || context.has('Ctry')) context.report(rules.unstructured, { expected: 'TwnNm and Ctry' })
-  const in_lines = (value: string) => lines.some((line) => line.toLowerCase().includes(value.toLowerCase()))
+  const worded = lines.map(inWords)
+  const in_lines = (value: string) => worded.some((line) => line.includes(inWords(value)))
   const repeated = values.find((value) => value.length >= MIN_REPEATED_CHARS && in_lines(value))
   if (repeated !== undefined) context.report('ADDR_DUPLICATED', { found: repeated })
+}
+
+/** Words in lower case between single spaces, so that a town is not found inside the name of a street. */
+function inWords(text: string): string {
+  return ` ${text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()} `
 }
 
 /** By the creation date of the message: a message created before the cut-over was valid then. */
@@ -89,7 +103,9 @@ function partyWatcher(context: RuleContext): Watcher {
         const named = context.has('Nm')
         const addressed = context.has('PstlAdr')
         if (addressed && !named) context.report('PARTY_NAME_WITH_ADDR', { expected: 'Nm' })
-        if (has_bic && named && addressed) context.report('PARTY_BIC_EXCLUSIVE', { found: 'BIC, name and address' })
+        if (!has_bic || !named || !addressed) return
+        const is_main = /\/(?:Dbtr|Cdtr)$/.test(context.position().path)
+        context.report(is_main ? 'PARTY_BIC_EXCLUSIVE_CBPR' : 'PARTY_BIC_EXCLUSIVE', { found: 'BIC, name and address' })
       },
     },
   }
