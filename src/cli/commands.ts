@@ -194,6 +194,21 @@ export const COMMANDS = {
       'with errors gives exit code 1, one with warnings only 0, and one whose type or version has no rules 3.',
     ],
   },
+  validate: {
+    summary: 'Validate ISO 20022 messages and ACH files of any size, offline.',
+    usage: ['assay validate <file | folder | -> … [--profile SEPA] [--json | --sarif | --text]'],
+    options: {
+      profile: { type: 'string', value: 'profile', meaning: 'base, SEPA, CBPR or SPS; otherwise detected from the message.' },
+      sarif: { type: 'boolean', meaning: 'Write one SARIF 2.1.0 log of all files.' },
+      json: { type: 'boolean', meaning: 'Write one JSON object per file and line (default for pipes and files).' },
+      text: JSON_OPTIONS.text,
+    },
+    most_words: 1_000,
+    notes: [
+      'Files are read as a stream, also inside gzip; folders are read with their folders. XML is decoded by its byte order mark or declaration.',
+      'An invalid file gives exit code 1; a file of another format, or of an unknown type of message, 3.',
+    ],
+  },
   reconcile: {
     summary: 'Reconcile payment files with statements and ACH files of any size.',
     usage: [

@@ -17,6 +17,7 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   sign: () => import('./sign.ts'),
   replay: () => import('./replay.ts'),
   preflight: () => import('./preflight.ts'),
+  validate: () => import('./validate.ts'),
   reconcile: () => import('./reconcile.ts'),
   keys: () => import('./keys.ts'),
   ledger: () => import('./ledger.ts'),

@@ -7,13 +7,13 @@ export const EXIT_CODES = {
   negative: {
     code: 1,
     meaning:
-      'A receipt was altered or its signer is not on the key list, a service sent an answer or payment terms that did not verify, a replay gave another result, a document failed the preflight, a doctor check failed, or the ledger and the chain differ.',
+      'A receipt was altered or its signer is not on the key list, a service sent an answer or payment terms that did not verify, a replay gave another result, a document failed the preflight, a message or file is invalid (validate), a doctor check failed, or the ledger and the chain differ.',
   },
   usage: { code: 2, meaning: 'Invalid command line: an unknown command, tool or option, or too few or too many arguments.' },
   undecided: {
     code: 3,
     meaning:
-      'Undecided. verify: the signature is valid, but no key list was given with --keys, so the issuer is unknown. replay: the tool does not exist here, has another version, or reads data that changes, such as a chain; or the time of the call is missing. preflight: there are no rules for the type or version of the document.',
+      'Undecided. verify: the signature is valid, but no key list was given with --keys, so the issuer is unknown. replay: the tool does not exist here, has another version, or reads data that changes, such as a chain; or the time of the call is missing. preflight and validate: there are no rules for the type, version or format of the document.',
   },
   data: {
     code: 65,

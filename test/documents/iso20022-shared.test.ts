@@ -15,7 +15,14 @@ const ORG = (inside: string) => `<Nm>Payer</Nm><Id><OrgId>${inside}</OrgId></Id>
 
 const DOCUMENTS: readonly RuleCase[] = [
   { code: 'XML_DOCTYPE', changes: [['<Document', '<!DOCTYPE Document [<!ENTITY a "b">]><Document']] },
-  { code: 'XML_ENCODING', changes: [['encoding="UTF-8"', 'encoding="ISO-8859-1"']], keeps: [['encoding="UTF-8"', 'encoding="utf-8"']] },
+  { code: 'XML_ENCODING', changes: [['<?xml', '\u0000<?xml']] },
+  {
+    code: 'XML_ENCODING_IGNORED',
+    changes: [['encoding="UTF-8"', 'encoding="ISO-8859-1"']],
+    keeps: [['encoding="UTF-8"', 'encoding="utf-8"']],
+    severity: 'info',
+    shown: 'XML_ENCODING',
+  },
   { code: 'XML_NOT_WELLFORMED', changes: [['</GrpHdr>', '</Grphdr>']] },
   { code: 'XML_LIMIT', changes: [['Invoice 2', 'x'.repeat(65_537)]] },
   { code: 'XML_LIMIT', changes: [['<PmtInf>', `<PmtInf ${Array.from({ length: 17 }, (_, n) => `a${n}=""`).join(' ')}>`]] },

@@ -267,6 +267,11 @@ export const SHARED_RULES = {
   ELEMENT_REPEATED: rule(ERROR, 'The element is repeated: readers may use the first, the last or both.'),
   XML_DOCTYPE: rule(ERROR, 'A document type declaration (DOCTYPE) is not allowed.'),
   XML_ENCODING: rule(ERROR, 'The document is not UTF-8.'),
+  XML_ENCODING_IGNORED: rule(
+    INFO,
+    'The text was already decoded, so the encoding that its XML declaration names is ignored.',
+    'XML_ENCODING',
+  ),
   XML_NOT_WELLFORMED: rule(ERROR, 'The document is not well-formed XML.'),
   XML_LIMIT: rule(ERROR, 'The document exceeds the limit for depth, attributes, text length or size.'),
   XML_PI_OR_COMMENT: rule(WARNING, 'A comment inside a value, or a processing instruction: readers differ in the value that they see.'),

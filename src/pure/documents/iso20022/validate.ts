@@ -1,6 +1,7 @@
 import { cutText } from '../../cut-text.ts'
 import { fileFormat } from '../file-format.ts'
 import type { XmlFault } from '../xml/parser.ts'
+import { declaredEncoding, withoutEncoding } from '../xml/declared-encoding.ts'
 import { XmlReader } from '../xml/reader.ts'
 import { decimalText, AMOUNT_SCALE } from './accumulators.ts'
 import type { MessageTotals } from './engine.ts'
@@ -77,7 +78,8 @@ export function validateMessage(request: ValidationRequest): ValidationResult {
   if (is_other) return { format: format ?? 'xml', ...undetermined(other.name, request) }
   if (format !== 'json') {
     const validator = new XmlValidator(request)
-    validator.write(request.payload)
+    if (declaredEncoding(request.payload) !== null) validator.noteEncoding()
+    validator.write(withoutEncoding(request.payload))
     return { format: 'xml', ...validator.end(list) }
   }
   // RFC 8259, 8.1, allows a reader to ignore a byte order mark.
@@ -103,6 +105,11 @@ export class XmlValidator {
     this.options = options
     this.envelope = new Envelope(() => this.reader.line, options.namespace ?? null)
     this.reader = new XmlReader(this.envelope, { size_cap })
+  }
+
+  /** Notes that the declaration names an encoding which no longer applies, because the text was decoded. */
+  noteEncoding(): void {
+    this.envelope.findings.add('XML_ENCODING_IGNORED', { path: '/', line: 1 })
   }
 
   /** Returns false once the rest cannot change the answer. */
