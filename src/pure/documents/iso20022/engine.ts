@@ -171,9 +171,9 @@ export class MessageWalker implements RuleContext {
       return
     }
     const { depth } = this
+    if (this.fault !== null && this.fault.depth === depth) this.decideOrder(child)
     const before = this.last[depth] ?? -1
     let fault: RuleCode | null = null
-    if (this.fault !== null && this.fault.depth === depth) this.decideOrder(child)
     if (child.slot > before) {
       this.before[depth] = before
       this.last[depth] = child.slot
