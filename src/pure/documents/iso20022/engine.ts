@@ -179,7 +179,8 @@ export class MessageWalker implements RuleContext {
       this.last[depth] = child.slot
       this.latest[depth] = child
       this.counts[depth] = 1
-      this.lines[depth] = this.options.line() ?? 0
+      // Only an element that skips a slot can be too early.
+      if (child.slot - before > 1) this.lines[depth] = this.options.line() ?? 0
     } else fault = this.orderFault(child, before)
     if (child.alternative) this.noteChoice(child.name)
     this.low[depth] = (this.low[depth] ?? 0) | child.low
@@ -208,7 +209,7 @@ export class MessageWalker implements RuleContext {
 
   private noteChoice(name: string): void {
     const chosen = (this.chosen[this.depth] ??= [])
-    if (!chosen.includes(name)) chosen.push(name)
+    if (chosen.length === 0 || !chosen.includes(name)) chosen.push(name)
   }
 
   /** Content of any kind is one element, and what is inside it is not checked. */
