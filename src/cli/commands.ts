@@ -200,13 +200,11 @@ export const COMMANDS = {
     options: {
       profile: { type: 'string', value: 'profile', meaning: 'base, SEPA, CBPR or SPS; otherwise detected from the message.' },
       sarif: { type: 'boolean', meaning: 'Write one SARIF 2.1.0 log of all files.' },
-      json: { type: 'boolean', meaning: 'Write one JSON object per file and line (default for pipes and files).' },
-      text: JSON_OPTIONS.text,
+      ...JSON_OPTIONS,
     },
     most_words: 1_000,
     notes: [
-      'Files are read as a stream, also inside gzip; folders are read with their folders. XML is decoded by its byte order mark or declaration.',
-      'An invalid file gives exit code 1; a file of another format, or of an unknown type of message, 3.',
+      'Gzip and folders are read too. --json writes a line per file. An invalid file gives exit code 1, another format or unknown type 3.',
     ],
   },
   reconcile: {

@@ -1,9 +1,24 @@
 import { pathToFileURL } from 'node:url'
-import type { FileVerdict } from './validate.ts'
+import type { MessageFinding, MessageProfile } from '../pure/documents/iso20022/rules.ts'
+
+/** The answer to one file. */
+export interface FileVerdict {
+  file: string
+  format: 'xml' | 'json' | 'ach' | null
+  verdict: 'valid' | 'invalid' | 'undetermined'
+  /** The format or message that was found, where it is not one that is judged. */
+  found: string | null
+  message_type: string | null
+  version: string | null
+  profile: MessageProfile | null
+  finding_counts: Record<'error' | 'warning' | 'info', number>
+  truncated: boolean
+  findings: MessageFinding[]
+}
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const
 
-/** Findings of all files in the Static Analysis Results Interchange Format (SARIF 2.1.0, OASIS), which code hosts show beside the lines. */
+/** Findings of all files in the Static Analysis Results Interchange Format (SARIF 2.1.0, OASIS), which code hosts show at the lines. */
 export function sarifLog(files: readonly FileVerdict[]): object {
   const results = files.flatMap(({ file, findings }) =>
     findings.map(({ code, severity, path, line, found, expected, message }) => ({

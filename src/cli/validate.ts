@@ -12,23 +12,8 @@ import { limits } from '../service/limits.ts'
 import type { Invocation } from './commands.ts'
 import { CliError, type Exit, unknownName } from './errors.ts'
 import { readChunks } from './input.ts'
-import { sarifLog } from './validate-sarif.ts'
+import { type FileVerdict, sarifLog } from './validate-sarif.ts'
 import { outcomeMark, paint, printable, remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
-
-/** The answer to one file. */
-export interface FileVerdict {
-  file: string
-  format: 'xml' | 'json' | 'ach' | null
-  verdict: 'valid' | 'invalid' | 'undetermined'
-  /** The format or message that was found, where it is not one that is judged. */
-  found: string | null
-  message_type: string | null
-  version: string | null
-  profile: MessageProfile | null
-  finding_counts: Record<'error' | 'warning' | 'info', number>
-  truncated: boolean
-  findings: MessageFinding[]
-}
 
 const HEAD_BYTES = 16_384
 const PROGRESS_BYTES = 104_857_600

@@ -14,6 +14,7 @@ import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { answerOf, asking, connectA2a, dataOf, saying, taskFor, type A2aVersion, A2A_CARDS } from '../support/a2a.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { asMembers } from '../support/documents.ts'
+import { painMessage, swap } from '../support/iso20022-messages.ts'
 import { newAjv } from '../support/json-schema.ts'
 import { call, INPUT, read, signed, stranger, TOOL, v2 } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -44,6 +45,13 @@ test('without a level, with standard and with full the answer has its members of
     const { status, body } = await callAt(path, headers)
     assert.deepEqual([status, Object.keys(body), body['result']], [200, Object.keys(plain.body), plain.body['result']], path)
   }
+})
+
+test('brief findings of a message: errors first, each with code, place, line, found and expected value', async () => {
+  const raw_payload = swap(painMessage().replace('<BtchBookg>true</BtchBookg>', ''), '<NbOfTxs>2</NbOfTxs>', '<NbOfTxs>3</NbOfTxs>')
+  const { body } = await callAt('iso20022-validate/call', BRIEF, { raw_payload })
+  const [first = ''] = body['remarks'] as string[]
+  assert.equal(first, 'P_NBTX_GROUP CstmrCdtTrfInitn/GrpHdr/NbOfTxs:4 3 → 2')
 })
 
 test('brief, by header and by address: decision, value, facts, limits, price, and the hashes of the whole answer', async () => {

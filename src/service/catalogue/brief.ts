@@ -155,7 +155,9 @@ function extract(tool: Tool, output: JsonSchema | undefined, { result }: BriefPa
   const view = viewAnswer(result, headlineOf)
   const { reasons, advice, checks, key_facts } = arrangeFacts(view, fieldOrder(output), checkHeadline)
   const names = new Map(Object.keys(view.facts).map((name) => [labelOf(name), name]))
-  const remarks = [...view.findings, ...view.warnings].map(({ message }) => message).filter((message) => message !== view.headline.sentence)
+  const placed = placedFindings(result['findings'])
+  const messages = placed.length > 0 ? placed : view.findings.map(({ message }) => message)
+  const remarks = [...messages, ...view.warnings.map(({ message }) => message)].filter((message) => message !== view.headline.sentence)
   return {
     headline: view.headline,
     value: view.value,
@@ -166,6 +168,27 @@ function extract(tool: Tool, output: JsonSchema | undefined, { result }: BriefPa
     facts: shortFacts(key_facts.map(([label, value]) => ({ name: names.get(label) ?? label, label, value }))),
     not_checked: notChecked(tool, result).join('; '),
   }
+}
+
+/** Path elements of a finding that are shown: the last ones say where it is. */
+const SHOWN_ELEMENTS = 3
+const SEVERITIES = ['error', 'warning', 'info']
+
+/** Findings with a place in a document, errors first: `P_NBTX_GROUP GrpHdr/NbOfTxs:4 3 → 2`. */
+function placedFindings(findings: unknown): string[] {
+  const placed = (Array.isArray(findings) ? findings : []).filter(
+    (one: unknown): one is Record<string, unknown> =>
+      isObject(one) && typeof one['path'] === 'string' && typeof one['severity'] === 'string',
+  )
+  const rank = ({ severity }: Record<string, unknown>) => SEVERITIES.indexOf(String(severity))
+  return placed
+    .toSorted((one, other) => rank(one) - rank(other))
+    .slice(0, MOST_REMARKS)
+    .map(({ code, path, line, found, expected, message }) => {
+      const place = String(path).split('/').slice(-SHOWN_ELEMENTS).join('/')
+      const values = [found, expected].filter((value) => typeof value === 'string').join(' → ')
+      return `${String(code)} ${place}${typeof line === 'number' ? `:${line}` : ''} ${values === '' ? String(message) : values}`
+    })
 }
 
 function checkOf({ index, value, headline, sentence }: ItemView): { name: string; result: string } {

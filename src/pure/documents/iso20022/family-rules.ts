@@ -1,5 +1,5 @@
 /**
- * Rules of the messages beside pain.001, pacs.008 and camt.053: counts, sums, currencies, references, reasons, mandates and cover payments.
+ * Rules of the messages other than pain.001, pacs.008 and camt.053: counts, sums, currencies, references, reasons, mandates and cover payments.
  * Sources: message definition reports of ISO 20022, EPC rulebooks; November 2026.
  */
 import { AmountText, decimalText, ExactSum, TextSet } from './accumulators.ts'
@@ -236,7 +236,7 @@ function sepaDebitWatcher(context: RuleContext): Watcher {
   }
 }
 
-/** The definition of a message beside the three with rules of their own file. */
+/** The definition of a message other than the three whose rules have their own file. */
 export function familyDefinition(kind: MessageKind): MessageDefinition {
   const totals = TOTALS[kind]
   const references = REFERENCES[kind]

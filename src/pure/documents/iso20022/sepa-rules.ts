@@ -105,7 +105,7 @@ function partyWatcher(context: RuleContext, { names }: OrderPaths): Watcher {
     },
     close: {
       ':PostalAddress': () => {
-        // A third line beside town and country has a rule of all profiles.
+        // A third line next to town and country has a rule of all profiles.
         if (lines <= ADDRESS_LINES || context.has('TwnNm')) return
         context.report('SEPA_ADDR_LINES', { found: `${lines} lines`, expected: `at most ${ADDRESS_LINES}` })
       },

@@ -59,7 +59,7 @@ interface ValidationResult extends MessageValidation {
 type TransactionList = readonly ListedTransaction[]
 
 /**
- * Validates pain.001, pacs.008 and camt.053: structure by version, and the rules of a profile that no schema expresses.
+ * Validates payment messages: structure by the schema of their version, and the rules of a profile that no schema expresses.
  *
  * A broken message is a successful answer with findings, never an error. `valid` means that no finding is an error in this profile; it is
  * null for an unknown message. External code lists and the content of supplementary data are not checked. Totals are exact. Sources: the
