@@ -1,5 +1,6 @@
 import { unknownName, CliError } from './errors.ts'
 import { JSON_OPTIONS, OPERATOR_COMMANDS } from './operator-commands.ts'
+import { VALIDATE_OPTIONS } from './validate-options.ts'
 import { parseArgs } from 'node:util'
 
 /** Commands with their help texts; each command is implemented in the file of its name. */
@@ -197,11 +198,7 @@ export const COMMANDS = {
   validate: {
     summary: 'Validate ISO 20022 messages and ACH files of any size, offline.',
     usage: ['assay validate <file | folder | -> … [--profile SEPA] [--json | --sarif | --text]'],
-    options: {
-      profile: { type: 'string', value: 'profile', meaning: 'base, SEPA, CBPR or SPS; otherwise detected from the message.' },
-      sarif: { type: 'boolean', meaning: 'Write one SARIF 2.1.0 log of all files.' },
-      ...JSON_OPTIONS,
-    },
+    options: { ...VALIDATE_OPTIONS, ...JSON_OPTIONS },
     most_words: 1_000,
     notes: [
       'Gzip and folders are read too. --json writes a line per file. An invalid file gives exit code 1, another format or unknown type 3.',
