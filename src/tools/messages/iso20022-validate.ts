@@ -51,6 +51,13 @@ function foundInstead(namespace: unknown, findings: unknown): string {
   return name ?? (typeof namespace === 'string' ? 'a Document of another namespace' : 'a document without the element Document')
 }
 
+/** Says what takes files of another format; empty where nothing does. */
+function readerOf(found: string): string {
+  if (found.includes('ACH')) return 'The command "assay validate" judges ACH files, and the tool reconcile compares them with payments. '
+  const is_statement = /MT94|BAI2|OFX|CSV/.test(found)
+  return is_statement ? 'The tool reconcile takes statements of banks, and names the formats that it reads. ' : ''
+}
+
 const EXAMPLE =
   '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn><GrpHdr><MsgId>MSG-1</MsgId>' +
   '<CreDtTm>2026-11-21T10:00:00+01:00</CreDtTm><NbOfTxs>1</NbOfTxs><CtrlSum>1250.75</CtrlSum><InitgPty><Nm>Payer</Nm></InitgPty></GrpHdr>' +
@@ -154,7 +161,7 @@ export default defineTool({
     const found = foundInstead(result['namespace'], result['findings'])
     const known_messages = KNOWN_MESSAGES.filter((message) => message.startsWith(`${found.slice(0, 8)}.`))
     const known = known_messages.length === 0 ? `Known: ${KNOWN_TYPES}.` : `Known versions: ${known_messages.join(', ')}.`
-    const sentence = `Found ${found}, not a message of a known type and version. Nothing was checked and nothing was charged. ${known}`
+    const sentence = `Found ${found}, not a message of a known type and version. Nothing was checked and nothing was charged. ${readerOf(found)}${known}`
     return new Refusal('MESSAGE_UNKNOWN', sentence, {
       extra: { valid, verdict, found, known_messages: known_messages.length === 0 ? MESSAGE_KINDS : known_messages },
     })

@@ -208,7 +208,7 @@ export const PAIN_RULES = {
 /**
  * Other messages of payments and direct debits. Sources: message definition reports of ISO 20022, EPC rulebooks and CBPR+; November 2026.
  */
-export const FAMILY_RULES = {
+const FAMILY_RULES = {
   M_NBTX: rule(ERROR, 'NbOfTxs of the group header differs from the number of transactions.'),
   M_CTRLSUM: rule(ERROR, 'CtrlSum of the group header differs from the exact sum of all amounts.'),
   M_NBTX_PART: rule(ERROR, 'NbOfTxs of the payment differs from its number of transactions.'),
