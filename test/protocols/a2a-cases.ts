@@ -82,12 +82,14 @@ const INTERFACE_CASES: readonly RuleCase[] = [
   error('006', ...put(`${WAY}/protocolBinding`, '')),
   error('006', ...put(`${WAY}/protocolVersion`, 1)),
   ...['v1', '1', '1.0-rc', '1.x'].map((version) => error('007', ...put(`${WAY}/protocolVersion`, version))),
-  ...['0.3', 'latest', 'v0.3.0', 0.3].map((version) => error('007', ...put('/protocolVersion', version, '0.3'))),
+  ...['latest', 'stable', 0.3].map((version) => error('007', ...put('/protocolVersion', version, '0.3'))),
+  // The schema of 0.3.0 asks for any text, and clients read the number.
+  warning('007', ...put('/protocolVersion', 'v0.3.0', '0.3')),
   warning('007', ...put(`${WAY}/protocolVersion`, '1.0.0')),
   warning('042', 'least 1.0', set(`${WAY}/protocolVersion`, '1.1'), `${WAY}/protocolVersion`),
   warning('042', 'least 0.3', set('/protocolVersion', '0.4.0'), '/protocolVersion'),
-  warning('008', ...without(`${WAY}/protocolVersion`)),
-  warning('008', ...put(`${WAY}/protocolVersion`, '')),
+  error('008', ...without(`${WAY}/protocolVersion`)),
+  error('008', ...put(`${WAY}/protocolVersion`, '')),
   ...['jsonrpc', 'JsonRpc', ' JSONRPC'].map((binding) => error('009', ...put(`${WAY}/protocolBinding`, binding))),
   error('009', ...put(`${OTHER}/transport`, 'http+json', '0.3')),
   error('009', ...put('/preferredTransport', 'grpc', '0.2.5')),
@@ -96,6 +98,7 @@ const INTERFACE_CASES: readonly RuleCase[] = [
   ...['/a2a', 'agent.example.com/a2a', 'http://agent.example.com/a2a', 'https://me:secret@agent.example.com', ''].map((url) =>
     error('010', ...put(`${WAY}/url`, url)),
   ),
+  warning('010', ...put('/supportedInterfaces/1/url', `https://agent.example.com/v1/message:stream`)),
   error('010', ...put('/url', 'http://agent.example.com', '0.2.0')),
   error('010', ...put(`${OTHER}/url`, 'agent.example.com:443', '0.3')),
   error('010', ...put('/supportedInterfaces/2/url', 'grpc agent')),
@@ -121,6 +124,8 @@ const INTERFACE_CASES: readonly RuleCase[] = [
   warning('015', ...put('/supportsAuthenticatedExtendedCard', true)),
   warning('015', ...put('/security', [{ key: [] }])),
   warning('015', ...put('/capabilities/stateTransitionHistory', false)),
+  warning('015', ...put('/supportedInterfaces', [{ type: 'rest', endpoint: '/a2a' }], '0.3')),
+  warning('015', ...put('/supportedInterfaces', [{ url: 'https://agent.example.com', protocolBinding: 'JSONRPC' }], '0.3')),
 ]
 
 const CAPABILITY_CASES: readonly RuleCase[] = [

@@ -6,7 +6,7 @@ import { isDate, readDateTime, isReverseDomain, readDateVersion } from '../../sr
 import { comparableText, buildParentTree } from '../../src/pure/protocols/kit/expect.ts'
 import { readBase64Url } from '../../src/pure/receipts/base64url.ts'
 import { isBase64, readCompactJws } from '../../src/pure/protocols/kit/keys.ts'
-import { describeHttpsFault, classifyPrivateHost } from '../../src/pure/protocols/kit/url.ts'
+import { classifyPrivateHost, describeHttpsFault, describeUriFault, isUri, readUrl } from '../../src/pure/protocols/kit/url.ts'
 import { hasHiddenCharacters, containsContactData, looksLikeInstruction } from '../../src/pure/protocols/kit/text-hygiene.ts'
 import { readProtocolDocument } from '../../src/pure/protocols/read-document.ts'
 import { runs, SEED } from '../support/counts.ts'
@@ -198,4 +198,27 @@ test('documents are read as JSON.parse reads them, and odd numbers keep their li
       ],
     ],
   ])
+})
+
+test('every reader of URLs has the characters of RFC 3986 and the letters of RFC 3987, and nothing else', () => {
+  const tails = ['{store}/ucp', ':a b', 'a\tb', 'a\nb', 'a\n', 'a\u0000', 'a\u200bb', 'a\u00a0b', '<x>', 'a|b', 'a\\b', 'a^b', 'a`b', '"a"']
+  const wrong = [...tails, '%zz', '%', '%2', '%2g', 'a[0]', '?a[]=1', '#a#b', '#%', '\ud800']
+  for (const url of wrong.map((tail) => `https://shop.example/${tail}`)) {
+    assert.equal(readUrl(url), null, url)
+    assert.equal(isUri(url), false, url)
+    for (const describe of [describeHttpsFault, describeUriFault]) assert.notEqual(describe(url), null, url)
+  }
+  const right = ['', 'a%20b', '?q=%5B0%5D', '#top', "?a=1&b=(c)*;d,e!$'", '日本/ü', '~a/b:c@d', '?a=/?']
+  for (const url of [...right.map((tail) => `https://shop.example/${tail}`), 'https://[2001:db8::1]:8443/a', 'https://münchen.example/']) {
+    assert.notEqual(readUrl(url), null, url)
+    for (const describe of [describeHttpsFault, describeUriFault]) assert.equal(describe(url), null, url)
+  }
+  for (const uri of [
+    'urn:isbn:0451450523',
+    'file:///readme.md',
+    'data:image/png;base64,iVBORw0KGgo=',
+    'ui://widget/a.html',
+    'mailto:a@b.example',
+  ])
+    assert.equal(isUri(uri), true, uri)
 })

@@ -127,7 +127,7 @@ const RESULT_CASES: readonly RuleCase[] = [
   error('040', 'completion 24-11-05', set('/result/completion', ['Oslo']), '/result/completion'),
   error('041', `tools ${NEW}`, set('/result/nextCursor', 2), '/result/nextCursor'),
   warning('041', `prompts ${NEW}`, set('/result/nextCursor', ''), '/result/nextCursor'),
-  warning('041', 'resources 24-11-05', set('/result/nextCursor', null), '/result/nextCursor'),
+  error('041', 'resources 24-11-05', set('/result/nextCursor', null), '/result/nextCursor'),
 ]
 
 const TOOL_CASES: readonly RuleCase[] = [

@@ -21,6 +21,8 @@ const STRANGER = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
 const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
 const PERMIT = '/payload/permit2Authorization'
 const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+/** The genesis hash in full, as the scheme for this network writes it. */
+const ALGORAND = 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8='
 const MEGA_USD = '0xFAfDdbb3FC7688494971a79cc65DCa3EF82079E7'
 
 /** Offers the first way to pay a second time. */
@@ -61,7 +63,8 @@ export const X402_CASES: readonly RuleCase[] = [
   error('006', 'challenge_v2', set(`${A}/network`, 'base'), `${A}/network`),
   error('006', 'challenge_v2', drop(`${A}/network`), `${A}/network`),
   error('006', 'challenge_v1', set(`${A}/network`, 'base mainnet'), `${A}/network`),
-  warning('006', 'challenge_v1', set(`${A}/network`, 'eip155:8453'), `${A}/network`),
+  error('006', 'challenge_v1', set(`${A}/network`, 'eip155:8453'), `${A}/network`),
+  { ...warning('006', 'challenge_v2', set(`${A}/network`, ALGORAND), `${A}/network`), also: ['X402-008'] },
   error('007', 'challenge_v2', set('/accepts/1/network', 'solana:mainnet'), '/accepts/1/network'),
   warning('008', 'challenge_v2', set(`${A}/network`, 'eip155:999999999'), `${A}/network`),
   warning('008', 'challenge_v2', set(`${A}/network`, 'stellar:pubnet'), `${A}/network`),

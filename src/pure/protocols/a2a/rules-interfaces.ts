@@ -4,7 +4,7 @@ import { expectTypeIfPresent, expectItemTypes, expectArrayIfPresent, expectNotEm
 import { decodeJsonObject, isWeakAlgorithm } from '../kit/keys.ts'
 import { describeHttpsFault, classifyPrivateHost, readUrl, hostOfUrl, isHostWithin, hostOfPayee } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
+import type { RuleTable, FindingReporter } from '../protocol.ts'
 import {
   at,
   isSet,
@@ -48,27 +48,27 @@ export const A2A_INTERFACE_RULES: RuleTable<A2aView> = {
     severity: 'both',
     why: 'A client compares this version with its own.',
     spec: INTERFACE,
-    hint: 'Send major and minor in an interface of 1.0, such as 1.0; before that three numbers, such as 0.3.0.',
+    hint: 'Send major and minor, such as 1.0 or 0.3; cards before 1.0 may add a patch number, such as 0.3.0.',
     hint_by_case: true,
     good: { supportedInterfaces: [{ protocolVersion: '1.0' }] },
     bad: { supportedInterfaces: [{ protocolVersion: 'v1' }] },
     check(report, { card, interfaces, is_v1 }) {
       if (is_v1) for (const { cursor } of interfaces) checkInterfaceVersion(report, at(cursor, 'protocolVersion'))
-      else checkCardVersion(report.error, at(card, 'protocolVersion'))
+      else checkCardVersion(report, at(card, 'protocolVersion'))
     },
   },
   'A2A-008': {
-    severity: 'warning',
     since: '1.0',
-    why: 'Without it clients take the interface for one of 0.3; a library leaves it out by default.',
+    why: 'The member is required; without it clients refuse the card, or take the interface for one of 0.3.',
     spec: INTERFACE,
     hint: 'Say which version the interface speaks.',
     good: { url: 'https://a.example.com', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
     bad: { url: 'https://a.example.com', protocolBinding: 'JSONRPC' },
-    check({ warning }, { interfaces }) {
+    check({ error }, { interfaces }) {
       for (const { cursor } of interfaces) {
         const version = at(cursor, 'protocolVersion')
-        if (!version.present || version.text()?.trim() === '') warning(version, 'is missing', { expected: 'a version such as 1.0' })
+        if (!version.present) error(version, 'is missing', { expected: 'a version such as 1.0' })
+        else if (version.text()?.trim() === '') error(version, 'is empty', { expected: 'a version such as 1.0' })
       }
     },
   },
@@ -187,13 +187,17 @@ export const A2A_INTERFACE_RULES: RuleTable<A2aView> = {
   },
   'A2A-015': {
     severity: 'warning',
-    since: '1.0',
-    why: 'Clients of 1.0 do not read these members any more.',
+    why: 'Clients of one version do not read the members of another one.',
     spec: a2aSpec('Appendix A. Migration & Legacy Compatibility'),
-    hint: 'Use supportedInterfaces, capabilities.extendedAgentCard and securityRequirements.',
+    hint: 'In 1.0 use supportedInterfaces, capabilities.extendedAgentCard and securityRequirements; before it url and additionalInterfaces.',
     good: { securityRequirements: [{ schemes: { oauth: { list: [] } } }] },
     bad: { security: [{ oauth: [] }] },
-    check({ warning }, { card }) {
+    check({ warning }, { card, is_v1 }) {
+      if (!is_v1) {
+        for (const name of ['supportedInterfaces', 'securityRequirements'])
+          if (isSet(card, name)) warning(at(card, name), 'was introduced with 1.0, and the card declares an older version')
+        return
+      }
       for (const name of ['preferredTransport', 'additionalInterfaces', 'supportsAuthenticatedExtendedCard', 'security'])
         if (isSet(card, name)) warning(at(card, name), 'was removed with 1.0')
       const history = at(card.get('capabilities'), 'stateTransitionHistory')
@@ -209,11 +213,13 @@ function checkInterfaceVersion({ error, warning }: FindingReporter, cursor: Json
   else error(cursor, 'is not a protocol version', { expected: 'major and minor, such as 1.0' })
 }
 
-function checkCardVersion(error: ReportFinding, cursor: JsonCursor): void {
+/** Before 1.0 the schema asks for any text; the specification writes 0.3.0 there, and 0.3 since 1.0. Clients split it at its points. */
+function checkCardVersion({ error, warning }: FindingReporter, cursor: JsonCursor): void {
   if (cursor.kind === 'null' || !expectTypeIfPresent(error, cursor, 'string')) return
   const text = cursor.text()
-  if (text === null || text.trim() === '' || /^[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$/.test(text)) return
-  error(cursor, 'is not a protocol version', { expected: 'three numbers, such as 0.3.0' })
+  if (text === null || text.trim() === '' || /^[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,3})?$/.test(text)) return
+  const report = /^\s*v?[0-9]/i.test(text) ? warning : error
+  report(cursor, 'is not a protocol version', { expected: 'major and minor, such as 0.3, or three numbers, such as 0.3.0' })
 }
 
 /** Host and port, as channels of gRPC have them. */
@@ -230,7 +236,12 @@ function checkAddress({ error, warning }: FindingReporter, { url, spoken }: Agen
   if (read?.protocol === 'http:' && classifyPrivateHost(read) === 'localhost')
     warning(url, 'is a localhost address', { expected: 'an absolute https URL' })
   else if (fault !== null) error(url, fault, { expected: 'an absolute https URL' })
+  else if (isCore && OPERATION.test(read?.pathname ?? ''))
+    warning(url, 'is the path of an operation, to which clients append it again', { expected: 'the URL without the path of an operation' })
 }
+
+/** Paths of operations of HTTP+JSON, which clients append to the URL of the interface. */
+const OPERATION = /\/(?:message:(?:send|stream)|tasks\/[^/]+:(?:cancel|subscribe)|extendedAgentCard)$/
 
 const SIGNATURE = a2aSpec('8.4. Agent Card Signing')
 const PROVIDER = a2aSpec('4.4.2. AgentProvider')

@@ -233,11 +233,15 @@ const LATER = ['preferredTransport', 'additionalInterfaces', 'signatures']
 
 type Version = Omit<Detection, 'type'>
 
+/** The version that the interfaces of 1.0 declare, else that of the card, else the one that the shape shows. */
 function detectVersion(card: JsonCursor): Version {
-  if (at(card, 'supportedInterfaces').present) return detectInterfaceVersion(at(card, 'supportedInterfaces').items())
+  const list = at(card, 'supportedInterfaces')
+  const byInterfaces = detectInterfaceVersion(list.items())
+  if (byInterfaces.version_source === 'declared') return byInterfaces
   const said = at(card, 'protocolVersion')
   const text = said.text()
   if (text !== null && text.trim() !== '') return parseVersion(text.trim())
+  if (list.present) return byInterfaces
   if (said.present) return { version: '0.3', version_source: 'assumed' }
   if (LATER.some((name) => isSet(card, name))) return { version: '0.3', version_source: 'inferred' }
   return { version: isSet(card, 'url') ? '0.2' : '1.0', version_source: 'assumed' }
@@ -253,10 +257,10 @@ function detectInterfaceVersion(interfaces: readonly JsonCursor[]): Version {
 }
 
 function parseVersion(text: string): Version {
-  const [, major, minor, patch] = /^([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$/.exec(text) ?? []
-  if (major === undefined || minor === undefined) return { version: '0.3', version_source: 'assumed' }
+  const [, major, minor = '0', patch] = /^v?([0-9]{1,3})(?:\.([0-9]{1,3})(?:\.([0-9]{1,3}))?)?$/i.exec(text) ?? []
+  if (major === undefined) return { version: '0.3', version_source: 'assumed' }
   const declared = { version_source: 'declared', declared: cutText(text, 32, '') } as const
-  if (/^1\.0(?:\.|$)/.test(text)) return { version: '1.0', version_source: 'declared' }
+  if (major === '1' && minor === '0') return { version: '1.0', version_source: 'declared' }
   if (!/^0+$/.test(major)) return { version: '1.0', ...declared }
   if (minor === '3') return { version: '0.3', version_source: 'declared' }
   if (/^(?:[4-9]|[1-9][0-9]+)$/.test(minor)) return { version: '0.3', ...declared }

@@ -2,14 +2,29 @@ import type { JsonCursor } from '../json-cursor.ts'
 import type { ReportFinding } from '../protocol.ts'
 import { expectTypeIfPresent } from './expect.ts'
 
-/** URLs are read by the URL Standard, and by form alone: nothing is resolved or fetched. */
+/**
+ * URLs are read by form alone: nothing is resolved or fetched. Every member that is a URL has the characters of RFC 3986; the parser of the
+ * URL Standard alone would remove spaces and line ends, and escape what remains, as no other reader does.
+ */
 
 const URL_CHARS = 8_192
 
+/** A scheme, and then neither spaces, control or invisible characters, nor what RFC 3986 forbids, among it the braces of templates. */
+const URI_FORM = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`\p{Cc}\p{Cf}\p{Cs}]+$/iu
+/** A percent sign without two digits, and a second fragment. */
+const BROKEN = /%(?![0-9a-f]{2})|#[^#]*#/i
+/** Square brackets are around an IP address only (RFC 3986, 3.2.2). */
+const IP_LITERAL = /^([a-z][a-z0-9+.-]*:\/\/(?:[^/?#[\]@]*@)?)\[[0-9a-f:.%]{2,64}\]/i
+
+/** Letters of every script pass, as in IRIs (RFC 3987). */
+function hasUriForm(text: string): boolean {
+  if (text.length > URL_CHARS || !URI_FORM.test(text) || BROKEN.test(text)) return false
+  return !/[[\]]/.test(text.replace(IP_LITERAL, '$1'))
+}
+
 /** Parses an absolute URL; null for relative and invalid ones, and beyond 8,192 characters. */
 export function readUrl(text: string | null): URL | null {
-  if (text === null || text.length > URL_CHARS || !/^[a-z][a-z0-9+.-]*:/i.test(text)) return null
-  return URL.canParse(text) ? new URL(text) : null
+  return text !== null && hasUriForm(text) && URL.canParse(text) ? new URL(text) : null
 }
 
 /** Describes why a text is not an absolute https URL without credentials; null if it is one. */
@@ -21,11 +36,9 @@ export function describeHttpsFault(text: string): string | null {
   return null
 }
 
-const URI_FORM = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i
-
 /** Returns what is wrong with a text as an absolute URI (RFC 3986, letters of every script allowed), in words; null when nothing is. */
 export function describeUriFault(text: string): string | null {
-  if (!URI_FORM.test(text)) return 'is not an absolute URL'
+  if (!hasUriForm(text)) return 'is not an absolute URL'
   return /^https?:/i.test(text) && !URL.canParse(text) ? 'is not an absolute URL' : null
 }
 
@@ -73,9 +86,7 @@ export function isHostWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
 
-/** URIs and their templates, by form alone. */
-
-/** A scheme and no characters that RFC 3986 forbids everywhere; letters beyond ASCII pass, as in IRIs. */
+/** An absolute URI of any scheme, by its characters. */
 export function isUri(text: string): boolean {
-  return text.length <= 8_192 && URI_FORM.test(text)
+  return hasUriForm(text)
 }

@@ -205,7 +205,7 @@ export const MCP_RESULT_RULES: RuleTable<McpView> = {
   },
   'MCP-041': {
     severity: 'both',
-    why: 'Clients ask for pages until there is no cursor; one that is empty or null makes them ask for ever or stop early.',
+    why: 'Clients ask for pages until there is no cursor: an empty one makes them ask for ever, and for null they refuse the whole list.',
     spec: mcpSpec('server/utilities/pagination', 'Response Format'),
     hint: 'Send a text, and leave the member out on the last page.',
     good: { tools: [], nextCursor: 'cGFnZTI' },
@@ -213,7 +213,7 @@ export const MCP_RESULT_RULES: RuleTable<McpView> = {
     check({ error, warning }, { results }) {
       for (const result of results) {
         const cursor = result.get('nextCursor')
-        if (cursor.kind === 'null') warning(cursor, 'is null, and should be left out')
+        if (cursor.kind === 'null') error(cursor, 'is null, and must be left out', { expected: 'a string, or nothing on the last page' })
         else if (expectTypeIfPresent(error, cursor, 'string') && cursor.text() === '')
           warning(cursor, 'is an empty text, and should be left out')
       }

@@ -208,7 +208,9 @@ function checkNetworkForm({ error, warning }: FindingReporter, { cursor, version
     else if (!isCaip) error(at, caip === undefined ? 'is not a CAIP-2 id' : 'is a name of version 1', { expected })
   } else if (isCaip) {
     const name = [...V1_NETWORKS].find(([, id]) => id === text)?.[0]
-    warning(at, 'is a CAIP-2 id, which clients of version 1 do not read', { expected: name ?? 'a network name of version 1' })
+    error(at, 'is a CAIP-2 id, for which clients of version 1 refuse the whole message', {
+      expected: name ?? 'a network name of version 1',
+    })
   } else if (caip === undefined && !hasNetworkNameForm(text)) {
     error(at, 'is not a network name of version 1', { expected: 'a name such as base or solana' })
   }
