@@ -36,7 +36,11 @@ const SIGNED = { alg: 'ES256', typ: 'JOSE', kid: 'a' }
 /** Gives a member another name, where it stands. */
 const renamed = (from: string, to: string) => literally(`"${from}":`, `"${to}":`)
 
+const PAID = '/result/status/message/metadata/x402.payment.required'
+
 const CARD_CASES: readonly RuleCase[] = [
+  error('043', 'paid task', set(PAID, 'eyJ4NDAyVmVyc2lvbiI6Mn0'), PAID, { also: ['PRE-008'] }),
+  error('043', 'paid task', set(PAID, [{}]), PAID),
   ...[
     ['supportedInterfaces', 'supported_interfaces'],
     ['defaultInputModes', 'default_input_modes'],

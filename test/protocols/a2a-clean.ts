@@ -128,7 +128,33 @@ const { provider: _provider, iconUrl: _icon, documentationUrl: _docs, ...least }
 
 const declared = (version: string) => ({ type: 'agent_card', version, version_source: 'declared' as const })
 
+const paid = {
+  'x402.payment.status': 'payment-required',
+  'x402.payment.required': {
+    x402Version: 2,
+    error: 'Payment required',
+    resource: { url: `${HOST}/a2a`, description: 'Forecast', mimeType: 'application/json' },
+    accepts: [terms],
+  },
+}
+
 export const A2A_CLEAN: Readonly<Record<string, CleanDocument>> = {
+  'paid task': {
+    document: {
+      jsonrpc: '2.0',
+      id: 1,
+      result: {
+        kind: 'task',
+        id: 't_1',
+        contextId: 'c_1',
+        status: { state: 'input-required', message: { kind: 'message', messageId: 'm_1', role: 'agent', parts: [], metadata: paid } },
+      },
+    },
+    type: 'task',
+    version: '1.0',
+    version_source: 'assumed',
+    expected_payee: terms.payTo,
+  },
   '1.0': { document: newest, ...declared('1.0'), expected_payee: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C' },
   'extended 1.0': { document: { jsonrpc: '2.0', id: 1, result: newest }, ...declared('1.0') },
   'least 1.0': {

@@ -109,7 +109,7 @@ test('a2a: tasks and messages in JSON-RPC are no documents of MCP', () => {
 test('a2a: the version is that of the shape, or the one that an older card states', () => {
   const versions: [object, string, string][] = [
     [{ supportedInterfaces: [{ protocolVersion: '1.0' }] }, '1.0', 'declared'],
-    [{ supportedInterfaces: [{ protocolVersion: '2.1' }] }, '1.0', 'declared'],
+    [{ supportedInterfaces: [{ protocolVersion: '2.1' }] }, '2.1', 'declared'],
     [{ supportedInterfaces: [{ protocolVersion: '0.3' }] }, '1.0', 'inferred'],
     [{ supportedInterfaces: [{ type: 'rest' }], protocolVersion: '0.3.0' }, '0.3', 'declared'],
     [{ supportedInterfaces: [{ protocolVersion: '1.0' }], protocolVersion: '0.3.0' }, '1.0', 'declared'],
@@ -126,7 +126,7 @@ test('a2a: the version is that of the shape, or the one that an older card state
     [{ url: 'https://a.example.com', protocolVersion: '' }, '0.3', 'assumed'],
     [{ url: 'https://a.example.com', preferredTransport: 'GRPC' }, '0.3', 'inferred'],
     [{ url: 'https://a.example.com' }, '0.2', 'assumed'],
-    [{ name: 'Weather' }, '1.0', 'assumed'],
+    [{ name: 'Weather', skills: [] }, '1.0', 'assumed'],
   ]
   for (const [card, version, version_source] of versions) {
     const report = checkText('a2a', JSON.stringify(card))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { followJsonPath } from '../../src/pure/protocols/acp/view.ts'
+import { followJsonPath } from '../../src/pure/protocols/acp/json-path.ts'
 import { ACP_CASES } from './acp-cases.ts'
 import { ACP_NESTED_CASES } from './acp-cases-nested.ts'
 import { ACP_CLEAN } from './acp-clean.ts'

@@ -21,7 +21,7 @@ const ENVELOPE_CASES: readonly RuleCase[] = [
   warning('001', 'preset chain', set('/older', { payment_mandate_contents: '[REDACTED]', user_authorization: '[REDACTED]' }), '/older', {
     also: ['PRE-002'],
   }),
-  ...['mandate.payment', ' mandate.payment.1', 'mandate.payment.2', 'Mandate.Payment.1', 'mandate.cart.1'].map((vct) =>
+  ...['mandate.payment', ' mandate.payment.1', 'mandate.payment.0', 'Mandate.Payment.1', 'mandate.cart.1'].map((vct) =>
     error('002', 'payment', set('/vct', vct), '/vct'),
   ),
   error('002', 'open checkout', set('/vct', 'mandate.checkout.open'), '/vct'),

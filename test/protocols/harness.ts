@@ -3,7 +3,14 @@ import { test } from 'node:test'
 import { checkDocument, type PreflightReport, type PreflightFinding } from '../../src/pure/protocols/check.ts'
 import { readProtocolDocument } from '../../src/pure/protocols/read-document.ts'
 import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
-import type { ProtocolId, RuleDescription, Detection, FindingSeverity } from '../../src/pure/protocols/protocol.ts'
+import {
+  listDocumentTypes,
+  type ProtocolId,
+  type Protocol,
+  type RuleDescription,
+  type Detection,
+  type FindingSeverity,
+} from '../../src/pure/protocols/protocol.ts'
 
 /**
  * What every protocol is held against. `protocolSuite(id, { clean, cases })` asserts:
@@ -210,7 +217,8 @@ export function severitiesOf({ severity }: RuleDescription): FindingSeverity[] {
   return severity === 'both' ? ['error', 'warning'] : [severity]
 }
 
-function assertDocumented(rule: RuleDescription, { versions, types }: { versions: readonly string[]; types: readonly string[] }): void {
+function assertDocumented(rule: RuleDescription, protocol: Protocol): void {
+  const { versions } = protocol
   assert.match(rule.code, /^[A-Z0-9]+-[0-9]{3}$/)
   for (const words of [rule.why, rule.hint]) {
     assert.match(words, /^[A-Z].*[.?]$/s, `${rule.code}: "${words}" is no sentence`)
@@ -219,7 +227,7 @@ function assertDocumented(rule: RuleDescription, { versions, types }: { versions
   assert.match(rule.spec.url, /^(?:https:\/\/|\/v1\/protocols\/)/)
   assert.notEqual(rule.spec.section, '')
   assert.notDeepEqual(rule.good, rule.bad, `${rule.code}: the examples are the same`)
-  for (const type of rule.types ?? []) assert.ok(types.includes(type), `${rule.code} names the type ${type}`)
+  for (const type of rule.types ?? []) assert.ok(listDocumentTypes(protocol).includes(type), `${rule.code} names the type ${type}`)
   for (const version of [rule.since, rule.until])
     assert.ok(version === undefined || versions.includes(version), `${rule.code} names version ${version}`)
 }

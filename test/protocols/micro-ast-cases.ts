@@ -81,7 +81,7 @@ const deep = Array.from({ length: 10 }, (_one, index) => ({
 
 export const MICRO_AST_CASES: readonly RuleCase[] = [
   error('001', set('/micro_ast', 1), '/micro_ast'),
-  error('001', set('/micro_ast', '2.0'), '/micro_ast'),
+  error('001', set('/micro_ast', 'v1'), '/micro_ast'),
   error('001', drop('/micro_ast'), '/micro_ast'),
   warning('001', set('/micro_ast', '1.1'), '/micro_ast'),
   error('002', drop('/merchant/id'), '/merchant/id'),

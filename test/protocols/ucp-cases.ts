@@ -46,7 +46,9 @@ const escalated = all(
 )
 
 const PROFILE_CASES: readonly RuleCase[] = [
-  error('001', 'checkout 04-08', set('/ucp', '2026-04-08'), '/ucp'),
+  { ...error('001', 'checkout 04-08', set('/ucp', '2026-04-08'), '/ucp'), also: ['UCP-041'] },
+  error('001', 'checkout 04-08', set('/ucp/status', 'error'), '/ucp/status'),
+  error('001', 'catalog 04-08', set('/ucp/status', 'error'), '/ucp/status'),
   error('001', 'error 08-25', set('/ucp', []), '/ucp'),
   ...['draft', '1.0', 'latest', '2026-02-30', '2026-4-8', ''].map((version) =>
     error('002', 'business 08-25', set('/ucp/version', version), '/ucp/version'),
@@ -56,7 +58,8 @@ const PROFILE_CASES: readonly RuleCase[] = [
   warning('003', 'checkout 08-25', set('/ucp/version', '2027-01-01'), '/ucp/version'),
   warning('003', 'order 01-23', set('/ucp/version', '2026-03-01'), '/ucp/version'),
   error('004', 'order 04-08', set('/ucp/capabilities', [{ name: 'dev.ucp.shopping.order', version: '2026-04-08' }]), '/ucp/capabilities'),
-  error('004', 'order 01-11', set('/ucp/capabilities', { 'dev.ucp.shopping.order': [{ version: '2026-01-11' }] }), '/ucp/capabilities'),
+  warning('004', 'order 01-11', set('/ucp/capabilities', { 'dev.ucp.shopping.order': [{ version: '2026-01-11' }] }), '/ucp/capabilities'),
+  error('004', 'order 01-11', set('/ucp/capabilities', { 'dev.ucp.shopping.order': { version: '2026-01-11' } }), '/ucp/capabilities'),
   error('004', 'business 01-11', set(SHOPPING, [{ version: '2026-01-11' }]), SHOPPING),
   error('004', 'business 01-11', set('/payment/handlers', {}), '/payment/handlers'),
   error('004', 'business 04-08', set(SHOPPING, { version: '2026-04-08' }), SHOPPING),
@@ -253,6 +256,13 @@ const RESPONSE_CASES: readonly RuleCase[] = [
   warning('040', 'completed 04-08', drop('/order'), '/order'),
   warning('040', 'checkout 04-08', set('/status', 'ready_for_complete'), '/messages/0'),
   error('041', 'checkout 04-08', set(`${METHOD}/line_item_ids/1`, 'li_9'), `${METHOD}/line_item_ids/1`),
+  warning(
+    '041',
+    'checkout 08-25',
+    set(`${METHOD}/groups/0/options/0/description`, 'Within two days'),
+    `${METHOD}/groups/0/options/0/description`,
+  ),
+  error('041', 'checkout 08-25', set(`${METHOD}/groups/0/options/0/description`, 7), `${METHOD}/groups/0/options/0/description`),
   error('041', 'checkout 08-25', set(`${METHOD}/selected_destination_id`, 'work'), `${METHOD}/selected_destination_id`),
   error('041', 'checkout 01-11', set(`${METHOD}/groups/0/selected_option_id`, 'express'), `${METHOD}/groups/0/selected_option_id`),
   error('041', 'checkout 01-11', set('/discounts/applied/0/allocations/0/path', '$.line_items[2]')),

@@ -19,6 +19,7 @@ const STRANGER = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
 const TRANSFER = '/payload/deposit/authorization/erc3009Authorization'
 const CHANNEL_PERMIT = '/payload/deposit/authorization/permit2Authorization'
 const OFFER = '/extensions/offer-receipt/info/offers/0'
+const META = '/metadata'
 const SIGN_IN = '/extensions/sign-in-with-x'
 const BATCH = '/accepts/0/extra'
 const CAPTURE = '/accepts/1/extra'
@@ -119,6 +120,10 @@ export const X402_MORE_CASES: readonly RuleCase[] = [
   wrong('050', 'offered', '/extensions/offer-receipt/info/offers/1/payload', {}),
   gone('050', 'settlement_with_signed_receipt', '/extensions/offer-receipt/info/receipt/payload/payer'),
   wrong('050', 'settlement_with_signed_receipt', '/extensions/offer-receipt/info/receipt/payload/issuedAt', '2026-11-21'),
+  wrong('052', 'message_that_asks', `${META}/x402.payment.required`, 'eyJ4NDAyVmVyc2lvbiI6Mn0'),
+  gone('052', 'message_that_asks', `${META}/x402.payment.status`),
+  changed('error', '052', 'message_that_asks', set(`${META}/x402.payment.status`, 'payment-completed'), `${META}/x402.payment.receipts`),
+  wrong('052', 'message_that_asks', `${META}/x402.payment.status`, 'paid', 'warning'),
   wrong('051', 'offered', `${SIGN_IN}/info/domain`, 'https://api.example.com'),
   wrong('051', 'offered', `${SIGN_IN}/info/uri`, 'https://evil.example/report'),
   wrong('051', 'offered', `${SIGN_IN}/info/version`, 1),

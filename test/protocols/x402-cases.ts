@@ -35,7 +35,8 @@ const twice: Change = (text) => {
 export const X402_CASES: readonly RuleCase[] = [
   error('001', 'challenge_v2', set('/x402Version', '2'), '/x402Version'),
   error('001', 'challenge_v2', drop('/x402Version'), '/x402Version'),
-  error('001', 'challenge_v2', set('/x402Version', 3), '/x402Version'),
+  error('001', 'challenge_v2', set('/x402Version', 2.5), '/x402Version'),
+  error('001', 'challenge_v2', set('/x402Version', 0), '/x402Version'),
   warning(
     '001',
     'payment_v2',

@@ -304,5 +304,19 @@ export const X402_CLEAN_MORE: Readonly<Record<string, CleanDocument>> = {
     },
     ...declared('payment_payload'),
   },
+  message_that_asks: {
+    document: {
+      kind: 'message',
+      messageId: 'm_1',
+      role: 'agent',
+      parts: [],
+      metadata: {
+        'x402.payment.status': 'payment-required',
+        'x402.payment.required': { x402Version: 2, error: 'Payment required', resource, accepts: [evm] },
+      },
+    },
+    ...declared('a2a_message'),
+    expected_payee: evm.payTo,
+  },
   list_of_urls: { document: { x402Version: 2, resources: [resource.url] }, ...declared('resource_list') },
 }

@@ -257,7 +257,7 @@ test('the rules can be read as JSON and as a page, whole and one protocol at a t
     ['common', 'ucp', 'acp', 'mcp', 'ap2', 'x402', 'micro-ast', 'a2a'],
   )
   const rules = asList(asList(one['protocols'])[0]?.['rules'])
-  assert.deepEqual([one['count'], rules.length], [51, 51])
+  assert.deepEqual([one['count'], rules.length], [52, 52])
   assert.equal(rules.find(({ code }) => code === 'X402-009')?.['severity'], 'error')
   // Rules for every protocol have no version of a protocol.
   const protocols = asList(whole['protocols']).filter(({ id }) => id !== 'common')

@@ -1,5 +1,7 @@
-import { COMMON_RULES, type CommonView } from './common-rules.ts'
+import { COMMON_RULES, type CommonView, type UnknownShape } from './common-rules.ts'
 import { JsonCursor, type NumberLiterals } from './json-cursor.ts'
+import { decideCoverage, shownDetection } from './coverage.ts'
+import { findNearName } from './kit/near-names.ts'
 import { PROTOCOLS } from './registry.ts'
 import type {
   RuleContext,
@@ -13,10 +15,8 @@ import type {
   FindingReporter,
   FindingSeverity,
   SpecReference,
-  VersionSpan,
 } from './protocol.ts'
 import { type DetectedSecret, detectSecret } from './secrets.ts'
-import { cutText } from '../cut-text.ts'
 
 interface CheckOptions {
   /** Payee that the caller means to pay: an address, an id or a host. Each protocol defines what it compares. */
@@ -59,29 +59,14 @@ const MOST_NESTED = 3
 
 interface CheckRun {
   findings: FindingCollector
+  /** A rule of some protocol had the chance to compare the expected payee. */
+  compares_payee: boolean
   checked: Set<string>
   not_checked: Set<string>
   exceeded: ExceededBound | null
   budget: { schema_steps: number }
   options: CheckOptions
 }
-
-/** Type and version that the caller states; null to detect them from the document. */
-interface StatedDocument {
-  document_type: string | null
-  version: string | null
-}
-
-interface Coverage {
-  /** False where no rule set covers the type or the version, so that the document neither passes nor fails. */
-  is_covered: boolean
-  detection: Detection
-  /** Version that the document declares, where the caller states another one. */
-  other_declared: string | null
-}
-
-/** Characters of a stated version that are shown. */
-const VERSION_CHARS = 32
 
 /**
  * Checks a document by selected rules of its protocol, and documents inside it by theirs. It fetches nothing and verifies no signature.
@@ -100,67 +85,28 @@ export function checkDocument(id: ProtocolId, document: unknown, options: CheckO
     document_type: options.document_type ?? null,
     version: options.version ?? null,
   })
-  if (!is_covered) {
-    runUncovered(run, protocol, seen, root, detection)
-    return { kind: 'report', report: { ...reportOf(run, protocol, detection), status: 'not_covered' } }
+  const { outside } = detection
+  if (!is_covered) runUncovered(run, protocol, seen, root, detection)
+  else {
+    const other = otherProtocol(protocol, root)
+    const unknown = outside === 'unknown' && other === null ? describeUnknown(protocol, root) : null
+    const hasRules = other === null && protocol.types.includes(detection.type)
+    run.compares_payee = hasRules
+    const secrets = hasRules && protocol.secret_rule !== undefined ? [] : seen.secrets
+    runCommon(run, COMMON_RULES, { ...commonView(run, protocol, seen, root, other), other_declared, unknown, secrets })
+    if (hasRules) runProtocol(run, protocol, root, detection, { level: 0, secrets: seen.secrets })
   }
-  const other = otherProtocol(protocol, root)
-  runCommon(run, COMMON_RULES, { ...commonView(protocol, seen, root, other), other_declared })
-  if (other === null) runProtocol(run, protocol, root, detection, { level: 0, secrets: seen.secrets })
   if (run.exceeded !== null) return { kind: 'exceeded', exceeded: run.exceeded }
-  return { kind: 'report', report: reportOf(run, protocol, detection) }
-}
-
-/** Decides type and version by which a document is checked: stated ones take precedence over detected ones. */
-function decideCoverage(protocol: Protocol, document: JsonCursor, stated: StatedDocument): Coverage {
-  const detected = protocol.detect(document)
-  const uncovered = protocol.uncovered ?? []
-  const known_uncovered = uncovered.find(({ type }) => type === stated.document_type)
-  const recognised = stated.document_type === null ? uncovered.find((one) => one.recognises(document)) : known_uncovered
-  const type = stated.document_type ?? recognised?.type ?? detected.type
-  if (stated.version === null) {
-    const isOutside = stated.document_type !== null && !existsInVersion(protocol, type, detected.version)
-    const span = protocol.spans?.[type]
-    // A type that is newer than the version that the shape was taken for is read by the oldest version that has it.
-    const version = isOutside && detected.version_source !== 'declared' ? (span?.since ?? span?.until) : undefined
-    const detection: Detection = version === undefined ? { ...detected, type } : { ...detected, type, version, version_source: 'assumed' }
-    const is_covered = recognised === undefined && protocol.types.includes(type) && (version !== undefined || !isOutside)
-    return { is_covered, detection, other_declared: null }
-  }
-  const version = readStatedVersion(protocol, stated.version)
-  const detection: Detection = {
-    ...detected,
-    type,
-    version: version ?? cutText(stated.version, VERSION_CHARS, ''),
-    version_source: 'stated',
-  }
-  const isKnown = version !== null && existsInVersion(protocol, type, version)
-  const is_declared = detected.version_source === 'declared' && detected.declared === undefined
-  return {
-    is_covered: isKnown && recognised === undefined && protocol.types.includes(type),
-    detection,
-    other_declared: is_declared && detected.version !== version ? detected.version : null,
-  }
-}
-
-/** The version of the rules for a version as people write it: `v0.2`, `0.3.0`, `2026-04-08`; null for one that no rule set covers. */
-function readStatedVersion(protocol: Protocol, text: string): string | null {
-  const plain = text.trim().replace(/^v(?=[0-9])/i, '')
-  const candidates = [plain, plain.replace(/\.0$/, ''), protocol.readVersion?.(plain) ?? plain]
-  return candidates.find((one) => protocol.versions.includes(one)) ?? null
-}
-
-/** Returns whether documents of a type exist in a version of the protocol. */
-function existsInVersion(protocol: Protocol, type: string, version: string): boolean {
-  const { since, until }: VersionSpan = protocol.spans?.[type] ?? {}
-  const age = (one: string) => protocol.versions.indexOf(one)
-  return (since === undefined || age(version) <= age(since)) && (until === undefined || age(version) >= age(until))
+  const report = reportOf(run, protocol, shownDetection(detection))
+  const isOpen = report.errors.length === 0 && (!is_covered || outside !== undefined)
+  return { kind: 'report', report: isOpen ? { ...report, status: 'not_covered' } : report }
 }
 
 function newRun(protocol: Protocol, options: CheckOptions): CheckRun {
   const not_checked = new Set(protocol.not_checked)
   return {
     findings: new FindingCollector(),
+    compares_payee: false,
     checked: new Set(),
     not_checked,
     exceeded: null,
@@ -178,17 +124,38 @@ function otherProtocol(chosen: Protocol, document: JsonCursor): Protocol | null 
   return Object.values(PROTOCOLS).find((other) => other.id !== chosen.id && other.recognises(document)) ?? null
 }
 
-function commonView(protocol: Protocol, seen: DocumentSurvey, document: JsonCursor, other: Protocol | null): CommonView {
+function commonView(run: CheckRun, protocol: Protocol, seen: DocumentSurvey, document: JsonCursor, other: Protocol | null): CommonView {
   return {
     document,
     other_protocol: other === null ? null : `${other.title} ("${other.id}")`,
     other_declared: null,
     first_redacted: seen.first_redacted,
     redacted_count: seen.redacted_count,
-    secrets: protocol.secret_rule === undefined ? seen.secrets : [],
+    secrets: seen.secrets,
     imprecise_numbers: seen.imprecise_numbers,
     message: other === null && IN_MESSAGES.has(protocol.id) && document.has('jsonrpc') ? document : null,
+    unknown: null,
+    uncompared: run.options.expected_payee === null || run.compares_payee ? null : document,
   }
+}
+
+/** Members of a document that are looked at for a known document. */
+const MOST_CHILDREN = 100
+
+/** Finds what a document of unknown shape may have been meant to be. */
+function describeUnknown(protocol: Protocol, document: JsonCursor): UnknownShape {
+  const cursor = protocol.body?.(document) ?? document
+  const children = cursor
+    .children()
+    .slice(0, MOST_CHILDREN)
+    .filter(({ kind }) => kind === 'object')
+  const others = Object.values(PROTOCOLS).filter(({ id }) => id !== protocol.id)
+  let inner: UnknownShape['inner'] = null
+  for (const { recognises, title } of [protocol, ...others]) {
+    const found: JsonCursor | undefined = children.find((child) => recognises(child))
+    if (found !== undefined) inner ??= { cursor: found, title }
+  }
+  return { cursor, inner, near: findNearName(cursor, protocol.members), members: protocol.members.slice(0, 8) }
 }
 
 function runCommon(run: CheckRun, rules: readonly ProtocolRule<CommonView>[], view: CommonView): void {
@@ -198,10 +165,16 @@ function runCommon(run: CheckRun, rules: readonly ProtocolRule<CommonView>[], vi
   }
 }
 
-/** Runs only the common rules that report warnings, on a document without a rule set: redaction, secrets and numbers. */
-function runUncovered(run: CheckRun, protocol: Protocol, seen: DocumentSurvey, document: JsonCursor, { type, version }: Detection): void {
+/**
+ * Checks a document without a rule set: rules that name its type, which check documents of other protocols inside it, and the common rules
+ * that report warnings.
+ */
+function runUncovered(run: CheckRun, protocol: Protocol, seen: DocumentSurvey, document: JsonCursor, detection: Detection): void {
+  const { type, version } = detection
+  if (protocol.versions.includes(version) && protocol.uncovered?.some((one) => one.type === type) === true)
+    runProtocol(run, protocol, document, detection, { level: 0, secrets: [] })
   const rules = COMMON_RULES.filter(({ severity }) => severity === 'warning')
-  runCommon(run, rules, { ...commonView(protocol, seen, document, null), secrets: seen.secrets })
+  runCommon(run, rules, commonView(run, protocol, seen, document, null))
   run.not_checked.add(`rules of the protocol: there are none for the type ${printableType(type)} in version ${printableType(version)}`)
 }
 
@@ -217,13 +190,19 @@ interface Nesting {
 
 function runProtocol(run: CheckRun, protocol: Protocol, document: JsonCursor, detection: Detection, nesting: Nesting): void {
   const context = contextOf(run, protocol, document, detection, nesting)
+  const { type, version, outside, declared } = detection
+  const isFuture = outside === 'future'
+  if (isFuture) run.not_checked.add(`rules of version ${printableType(declared ?? '')}: findings follow version ${version}`)
+  const isCovered = protocol.types.includes(type)
+  if (isCovered) run.compares_payee = true
   const check = protocol.open(context)
   for (const [index, head] of protocol.rules.entries()) {
     if (run.exceeded !== null) return
-    if (!applies(protocol, head, detection)) continue
+    if (!applies(protocol, head, detection) || (!isCovered && head.types?.includes(type) !== true)) continue
     run.checked.add(head.code)
-    const spec = protocol.specForVersion?.(head.spec, detection.version) ?? head.spec
-    check(index, run.findings.reportOf({ ...head, spec }))
+    const spec = protocol.specForVersion?.(head.spec, version) ?? head.spec
+    const report = run.findings.reportOf({ ...head, spec })
+    check(index, isFuture ? { error: report.warning, warning: report.warning } : report)
   }
 }
 
@@ -402,7 +381,7 @@ class FindingCollector {
       severity,
       path: cursor.path(),
       message,
-      hint: hint ?? caseHint(rule, cursor, words, expected) ?? rule.hint,
+      hint: hint ?? nearHint(cursor, words) ?? caseHint(rule, cursor, words, expected) ?? rule.hint,
       spec,
       ...(expected === undefined ? {} : { expected }),
     })
@@ -414,6 +393,13 @@ class FindingCollector {
     const warnings = this.kept.warning.slice(0, MOST_FINDINGS - errors.length)
     return { errors, warnings, truncated: this.dropped || warnings.length < this.kept.warning.length }
   }
+}
+
+/** The hint for a missing member whose holder has one with a similar name. */
+function nearHint(cursor: JsonCursor, words: string): string | null {
+  if (cursor.parent === null || cursor.present || !words.startsWith('is missing')) return null
+  const near = findNearName(cursor.parent, [cursor.key])
+  return near === null ? null : `Rename ${near.found} to ${near.wanted}, if that is the member that was meant.`
 }
 
 /** The hint for one member, from its expected value. */

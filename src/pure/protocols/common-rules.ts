@@ -1,5 +1,6 @@
 import { reportSecrets } from './kit/expect.ts'
 import type { JsonCursor } from './json-cursor.ts'
+import type { NearName } from './kit/near-names.ts'
 import { listRules, type ProtocolRule, type ReportFinding } from './protocol.ts'
 import type { DetectedSecret } from './secrets.ts'
 
@@ -18,6 +19,21 @@ export interface CommonView {
   imprecise_numbers: readonly JsonCursor[]
   /** The JSON-RPC message around the document; null if there is none or the protocol has its own rules about it. */
   message: JsonCursor | null
+  /** Facts about a document whose shape is not known; null for every other document. */
+  unknown: UnknownShape | null
+  /** The document, if the caller expects a payee and no rule compared it; null otherwise. */
+  uncompared: JsonCursor | null
+}
+
+/** A document whose shape is no type of document that has rules. */
+export interface UnknownShape {
+  /** The document, or the part of it that was expected to be known. */
+  cursor: JsonCursor
+  /** A known document directly below it, with the title of its protocol. */
+  inner: { cursor: JsonCursor; title: string } | null
+  near: NearName | null
+  /** Members by which documents of the protocol are known. */
+  members: readonly string[]
 }
 
 const RFC_8259 = { url: 'https://www.rfc-editor.org/rfc/rfc8259', section: '6' }
@@ -93,7 +109,39 @@ export const COMMON_RULES: readonly ProtocolRule<CommonView>[] = listRules<Commo
         })
     },
   },
+  'PRE-007': {
+    severity: 'warning',
+    why: 'No rules apply to a shape that is not known, so nothing was checked but redactions, secrets and numbers.',
+    spec: OWN,
+    hint: 'Send one document of the protocol by itself, or state its document_type to see what it lacks.',
+    good: { protocol: 'x402', document: { x402Version: 2, accepts: [] } },
+    bad: { protocol: 'x402', document: { name: 'My API', endpoints: [] } },
+    check({ warning }, { unknown }) {
+      if (unknown !== null) reportUnknown(warning, unknown)
+    },
+  },
+  'PRE-008': {
+    severity: 'warning',
+    why: 'No rule compares payees in such a document, so it may ask to pay anybody.',
+    spec: OWN,
+    hint: 'Compare the payee yourself, or send the document that names it.',
+    good: { expected_payee: '0x2096…287C', document: { payTo: '0x2096…287C' } },
+    bad: { expected_payee: '0x2096…287C', document: { kind: 'task' } },
+    check({ warning }, { uncompared }) {
+      if (uncompared !== null) warning(uncompared, 'names no payee that could be compared with the expected one')
+    },
+  },
 })
+
+function reportUnknown(warning: ReportFinding, { cursor, inner, near, members }: UnknownShape): void {
+  if (inner !== null) {
+    const hint = 'Send this part by itself.'
+    warning(inner.cursor, `is a document of ${inner.title} inside another one, and was not checked`, { expected: inner.title, hint })
+    return
+  }
+  const hint = near === null ? {} : { hint: `Rename ${near.found} to ${near.wanted}.` }
+  warning(cursor, 'is no document type that is known here', { expected: `an object with ${members.join(', ')} or others`, ...hint })
+}
 
 function checkMessage(error: ReportFinding, message: JsonCursor): void {
   const [version, id] = [message.get('jsonrpc'), message.get('id')]

@@ -120,7 +120,20 @@ export interface Detection {
   version_source: 'stated' | 'declared' | 'inferred' | 'assumed'
   /** The version that the document declares, if there are no rules for it, such as a newer date. At most 32 characters. */
   declared?: string
+  /**
+   * Why the document neither passes nor fails. `future`: it declares a version that is newer than all known ones, and `version` is the newest
+   * of these. `unknown`: its shape is no known type of document; `type` is `unknown` then, or one whose rules apply to any shape.
+   */
+  outside?: 'future' | 'unknown'
 }
+
+/** Returns whether there is nothing by which a document could be known: then rules say what it lacks. */
+export function isBlank(document: JsonCursor): boolean {
+  return document.children().every(({ kind }) => document.kind === 'array' && kind !== 'object')
+}
+
+/** Type of a document whose shape is not known. */
+export const UNKNOWN_TYPE = 'unknown'
 
 /** A bound that a document breaks only when it is looked into, such as the size of a schema in it. */
 export interface ExceededBound {
@@ -179,6 +192,10 @@ interface DocumentForms {
   specForVersion?(spec: SpecReference, version: string): SpecReference
   /** Returns the version of the rules for a version as callers write it, where that is not its own name. */
   readVersion?(text: string): string
+  /** Names of the members by which documents are known; used to name the right one if a document has a similar one. */
+  members: readonly string[]
+  /** Returns the part of a document that has these members, where that is not the document itself. */
+  body?(document: JsonCursor): JsonCursor
   /** Returns whether the document can only be of this protocol; used to name the right protocol if another one was chosen. */
   recognises(document: JsonCursor): boolean
   detect(document: JsonCursor): Detection

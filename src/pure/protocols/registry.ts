@@ -27,7 +27,7 @@ import { UCP_HANDLER_RULES, UCP_PAYEE_RULES } from './ucp/rules-handlers.ts'
 import { UCP_MONEY_RULES } from './ucp/rules-money.ts'
 import { UCP_READER } from './ucp/view.ts'
 import { X402_ADDRESS_RULES, X402_SCHEME_RULES } from './x402/rules-addresses.ts'
-import { X402_ANSWER_RULES, X402_ENVELOPE_RULES } from './x402/rules-envelope.ts'
+import { X402_ANSWER_RULES, X402_ENVELOPE_RULES, X402_MESSAGE_RULES } from './x402/rules-envelope.ts'
 import { X402_EXTENSION_RULES } from './x402/rules-extensions.ts'
 import { X402_PAYLOAD_RULES } from './x402/rules-payload.ts'
 import { X402_TERMS_RULES } from './x402/rules-terms.ts'
@@ -101,7 +101,7 @@ const ACP = defineProtocol({
 
 /**
  * Model Context Protocol, versions 2024-11-05 to 2026-07-28 (specification and schemas, read 2026-11-21): one response of a server, its
- * bare result, or a batch of 2025-03-26. Few results declare their version; it is inferred from their members, and without a member of
+ * bare result, or a batch of 2025-03-26. Requests, answers of clients and results of unknown shape neither pass nor fail. Few results declare their version; it is inferred from their members, and without a member of
  * 2026-07-28 the rules of 2025-11-25 apply. Documents of x402, UCP and ACP inside are checked by the rules of those protocols. Members that
  * older servers may use differently draw a warning at most.
  */
@@ -173,6 +173,7 @@ const X402 = defineProtocol({
     X402_PAYLOAD_RULES,
     X402_ANSWER_RULES,
     X402_SCHEME_RULES,
+    X402_MESSAGE_RULES,
   ],
 })
 

@@ -1,4 +1,5 @@
 import { expectTypeIfPresent, expectText, expectUnique, expectItemTypes, expectNotEmpty, expectStringIfPresent } from '../kit/expect.ts'
+import { listCarriedPayments, listPaymentMetadata } from '../kit/a2a-messages.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
 import {
@@ -237,6 +238,20 @@ export const A2A_CAPABILITY_RULES: RuleTable<A2aView> = {
         if (kind === 'ucp' && !params.has('ucp')) checkUcpCapabilities(warning, params)
         for (const cursor of delegatedDocuments(context, extension)) context.delegate(cursor.protocol, cursor.cursor)
       }
+    },
+  },
+  'A2A-043': {
+    types: ['request', 'task', 'task_list', 'event', 'message'],
+    why: 'A client pays what the metadata of a task asks for.',
+    spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/transports-v2/a2a.md', section: 'Payment Required Signaling' },
+    hint: 'Send the documents of x402 as objects in x402.payment.required, x402.payment.payload or x402.payment.receipts.',
+    good: { metadata: { 'x402.payment.status': 'payment-required', 'x402.payment.required': { x402Version: 2, accepts: [] } } },
+    bad: { metadata: { 'x402.payment.status': 'payment-required', 'x402.payment.required': 'eyJ…' } },
+    check({ error }, { context }) {
+      const { document } = context
+      const metadata = listPaymentMetadata(document)
+      for (const { cursor } of listCarriedPayments(metadata)) expectTypeIfPresent(error, cursor, 'object')
+      if (metadata.length > 0) context.delegate('x402', document, 'a2a_message')
     },
   },
   'A2A-019': {

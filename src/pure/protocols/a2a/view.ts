@@ -1,5 +1,7 @@
 import type { JsonCursor } from '../json-cursor.ts'
 import {
+  UNKNOWN_TYPE,
+  isBlank,
   type RuleContext,
   type ReportFinding,
   type Detection,
@@ -9,6 +11,7 @@ import {
   isJsonRpcRequest,
 } from '../protocol.ts'
 import { expectTypeIfPresent, type JsonType } from '../kit/expect.ts'
+import { isA2aExchange, isA2aRequest } from '../kit/a2a-messages.ts'
 import { cutText } from '../../cut-text.ts'
 import { readUrl } from '../kit/url.ts'
 
@@ -196,10 +199,25 @@ function unwrapCard(document: JsonCursor): JsonCursor {
   return document.has('jsonrpc') ? document.get('result') : document
 }
 
+/** Members by which a card is known; names and descriptions occur everywhere. */
+const CARD_MEMBERS = [
+  'supportedInterfaces',
+  'skills',
+  'capabilities',
+  'protocolVersion',
+  'defaultInputModes',
+  'defaultOutputModes',
+  'preferredTransport',
+  'additionalInterfaces',
+  'securitySchemes',
+  'provider',
+]
+
 const USUAL = ['url', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'protocolVersion', 'preferredTransport']
 
 function isA2aDocument(document: JsonCursor): boolean {
   const card = unwrapCard(document)
+  if (isA2aRequest(document) || isA2aExchange(card)) return true
   if (at(card, 'supportedInterfaces').present) return true
   return card.has('skills') && USUAL.filter((name) => at(card, name).present).length >= 2
 }
@@ -252,7 +270,7 @@ function detectInterfaceVersion(interfaces: readonly JsonCursor[]): Version {
   const texts = interfaces.map((one) => at(one, 'protocolVersion').text() ?? '')
   if (texts.some((text) => /^1\.0(?:\.|$)/.test(text))) return { version: '1.0', version_source: 'declared' }
   const newer = texts.find((text) => /^(?:1\.[1-9][0-9]{0,2}|[2-9])(?:\.|$)/.test(text))
-  if (newer !== undefined) return { version: '1.0', version_source: 'declared', declared: cutText(newer, 32, '') }
+  if (newer !== undefined) return { version: '1.0', version_source: 'declared', declared: cutText(newer, 32, ''), outside: 'future' }
   return { version: '1.0', version_source: 'inferred' }
 }
 
@@ -261,7 +279,7 @@ function parseVersion(text: string): Version {
   if (major === undefined) return { version: '0.3', version_source: 'assumed' }
   const declared = { version_source: 'declared', declared: cutText(text, 32, '') } as const
   if (major === '1' && minor === '0') return { version: '1.0', version_source: 'declared' }
-  if (!/^0+$/.test(major)) return { version: '1.0', ...declared }
+  if (!/^0+$/.test(major)) return { version: '1.0', ...declared, outside: 'future' }
   if (minor === '3') return { version: '0.3', version_source: 'declared' }
   if (/^(?:[4-9]|[1-9][0-9]+)$/.test(minor)) return { version: '0.3', ...declared }
   if (minor === '2' && /^(?:[5-9]|[1-9][0-9]+)$/.test(patch ?? '')) return { version: '0.2.5', version_source: 'declared' }
@@ -359,8 +377,14 @@ export const A2A_READER: DocumentReader<A2aView> = {
   ],
   // A version may have a patch number.
   readVersion: (text) => (parseVersion(text).declared === undefined ? parseVersion(text).version : text),
+  members: CARD_MEMBERS,
+  body: unwrapCard,
   recognises: isA2aDocument,
-  detect: (document) => ({ type: 'agent_card', ...detectVersion(unwrapCard(document)) }),
+  detect(document) {
+    const card = unwrapCard(document)
+    const isKnown = isBlank(card) || CARD_MEMBERS.some((name) => at(card, name).present)
+    return isKnown ? { type: 'agent_card', ...detectVersion(card) } : { type: UNKNOWN_TYPE, ...detectVersion(card), outside: 'unknown' }
+  },
   specForVersion: a2aSpecAt,
   view: collectA2aView,
 }

@@ -3,16 +3,8 @@ import { expectMinorUnits, sumIntegers } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding } from '../protocol.ts'
 import { OLD_LINE_AMOUNTS, rfcSpec, schemaSpec, REJECTION_REASONS, SESSION_TYPES } from './versions.ts'
-import {
-  sumOfType,
-  sumOfTypes,
-  absoluteAmount,
-  singleAmount,
-  type AcpView,
-  type AcpTotals,
-  followJsonPath,
-  listFeedPrices,
-} from './view.ts'
+import { followJsonPath } from './json-path.ts'
+import { sumOfType, sumOfTypes, absoluteAmount, singleAmount, type AcpView, type AcpTotals, listFeedPrices } from './view.ts'
 
 const TOTAL = schemaSpec('Total')
 const PRICED: string[] = ['checkout_session', 'order']

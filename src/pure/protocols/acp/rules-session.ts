@@ -10,7 +10,8 @@ import {
 import { readDateVersion } from '../kit/dates.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
-import { isEventOrder, type AcpView, followJsonPath, listFeedPrices } from './view.ts'
+import { followJsonPath } from './json-path.ts'
+import { isEventOrder, type AcpView, listFeedPrices } from './view.ts'
 import {
   ACP_TYPES,
   ACP_VERSIONS,

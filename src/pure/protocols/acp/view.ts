@@ -1,5 +1,13 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import { isJsonRpcRequest, type RuleContext, type Detection, type DocumentReader, type SpecReference } from '../protocol.ts'
+import {
+  isBlank,
+  isJsonRpcRequest,
+  UNKNOWN_TYPE,
+  type RuleContext,
+  type Detection,
+  type DocumentReader,
+  type SpecReference,
+} from '../protocol.ts'
 import { ACP_TYPES, ACP_VERSIONS, type AcpVersion, ERROR_TYPES, JANUARY_NEW, type AcpType, FIRST_LINKS } from './versions.ts'
 import { readDateVersion } from '../kit/dates.ts'
 
@@ -315,9 +323,33 @@ function isAcpCart(document: JsonCursor): boolean {
   return ['id', 'line_items', 'totals'].every((name) => body.has(name)) && !NO_CART.some((name) => body.has(name))
 }
 
+/** Members by which documents are known. */
+const ACP_MEMBERS = [
+  'line_items',
+  'totals',
+  'fulfillment_options',
+  'checkout_session_id',
+  'permalink_url',
+  'api_base_url',
+  'transports',
+  'allowance',
+  'max_amount',
+  'variants',
+  'messages',
+  'links',
+  'payment_provider',
+  'protocol',
+  'capabilities',
+  'error',
+  'code',
+  'param',
+]
+
 function detectAcp(document: JsonCursor): Detection {
   const body = unwrapBody(document)
   const type = detectType(body)
+  const isKnown = document !== body || isBlank(body) || ACP_MEMBERS.some((name) => body.has(name))
+  if (!isKnown) return { type: UNKNOWN_TYPE, version: ACP_VERSIONS[0], version_source: 'assumed', outside: 'unknown' }
   switch (type) {
     case 'checkout_session':
     case 'discovery':
@@ -366,7 +398,7 @@ function detectVersion(body: JsonCursor, type: 'checkout_session' | 'discovery')
         return { version: '2026-04-17', version_source: 'inferred', declared: read.version }
       return { version: read.version, version_source: 'declared' }
     case 'newer':
-      return { version: read.version, version_source: 'declared', declared: text ?? '' }
+      return { version: read.version, version_source: 'declared', declared: text ?? '', outside: 'future' }
     case 'unknown':
       // Documents of a version may state the date of its draft: their shape is more reliable.
       return { ...shape, declared: text ?? '' }
@@ -430,6 +462,8 @@ export const ACP_READER: DocumentReader<AcpView> = {
     { type: 'feed', recognises: (document) => document.has('products') },
     { type: 'authentication_session', recognises: () => false },
   ],
+  members: ACP_MEMBERS,
+  body: unwrapBody,
   recognises: isAcpDocument,
   detect: detectAcp,
   specForVersion: acpSpecAt,
@@ -439,30 +473,4 @@ export const ACP_READER: DocumentReader<AcpView> = {
 /** The same file of another version; definitions keep their names. Feeds and discovery came with 2026-04-17. */
 function acpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
   return { url: url.replace(/\/spec\/[0-9-]{10}\//, `/spec/${version}/`), section }
-}
-
-/** JSONPath (RFC 9535) with names and indices only: `$.line_items[0].quantity`. The time depends on the length of the path alone. */
-type JsonPathOutcome = 'found' | 'nothing' | 'not_plain' | 'malformed'
-
-const STEP = /\.([A-Za-z_][\w-]*)|\[([0-9]{1,9})\]|\['([^'\\]*)'\]|\["([^"\\]*)"\]/y
-const MOST_CHARS = 512
-
-export function followJsonPath(path: string, root: unknown): JsonPathOutcome {
-  if (!path.startsWith('$')) return 'malformed'
-  if (path.length > MOST_CHARS) return 'not_plain'
-  let value = root
-  let position = 1
-  while (position < path.length) {
-    STEP.lastIndex = position
-    const step = STEP.exec(path)
-    if (step === null) return /[*?:,]|\.\./.test(path) ? 'not_plain' : 'malformed'
-    position = STEP.lastIndex
-    value = readStep(value, step[1] ?? step[2] ?? step[3] ?? step[4] ?? '', step[2] !== undefined)
-  }
-  return value === undefined ? 'nothing' : 'found'
-}
-
-function readStep(holder: unknown, key: string, isIndex: boolean): unknown {
-  if (typeof holder !== 'object' || holder === null || Array.isArray(holder) !== isIndex) return undefined
-  return Object.hasOwn(holder, key) ? (holder as Record<string, unknown>)[key] : undefined
 }

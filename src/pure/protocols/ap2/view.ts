@@ -60,9 +60,16 @@ function detectAp2(document: JsonCursor): Detection {
   if (first === undefined) return { type: 'unknown', version: '0.2', version_source: 'assumed' }
   const type = others.length > 0 ? 'mandates' : first.type
   if (mandates.every(isOfV01)) return { type, version: '0.1', version_source: 'inferred' }
+  const future = mandates.map(({ claims }) => futureVersion(claims.text('vct'))).find((version) => version !== null)
+  if (future !== undefined) return { type, version: '0.2', version_source: 'declared', declared: future ?? '', outside: 'future' }
   const known = Object.values(VCT)
   const isDeclared = mandates.some(({ claims }) => known.includes(claims.text('vct') ?? ''))
   return { type, version: '0.2', version_source: isDeclared ? 'declared' : 'inferred' }
+}
+
+/** The type that names a version after 1, such as `mandate.payment.2`; null for every other text. */
+function futureVersion(vct: string | null): string | null {
+  return vct !== null && /^mandate\.(?:checkout|payment)(?:\.open)?\.(?:[2-9]|[1-9][0-9])$/.test(vct) ? vct : null
 }
 
 function collectAp2View(context: RuleContext): Ap2View {
@@ -401,6 +408,7 @@ function ap2SpecAt(spec: SpecReference, version: string): SpecReference {
 export const AP2_READER: DocumentReader<Ap2View> = {
   versions: ['0.2', '0.1'],
   types: AP2_TYPES,
+  members: ['vct', 'checkout_jwt', 'checkout_hash', 'transaction_id', 'payment_amount', 'constraints', 'cnf', 'delegate_payload'],
   recognises: (document) => findMandates(document).mandates.length > 0,
   detect: detectAp2,
   specForVersion: ap2SpecAt,

@@ -97,7 +97,7 @@ export function readDateVersion(text: string | null, known: readonly string[]): 
 export function declaredVersion(
   text: string | null,
   known: readonly string[],
-): Pick<Detection, 'version' | 'version_source' | 'declared'> | null {
+): Pick<Detection, 'version' | 'version_source' | 'declared' | 'outside'> | null {
   const read = readDateVersion(text, known)
   switch (read.kind) {
     case 'unparsable':
@@ -105,6 +105,7 @@ export function declaredVersion(
     case 'known':
       return { version: read.version, version_source: 'declared' }
     case 'newer':
+      return { version: read.version, version_source: 'declared', declared: text ?? '', outside: 'future' }
     case 'unknown':
       return { version: read.version, version_source: 'declared', declared: text ?? '' }
   }

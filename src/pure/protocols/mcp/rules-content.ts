@@ -2,7 +2,7 @@ import { expectType, expectTypeIfPresent, expectPresent, comparableText, contain
 import { validateBySchema } from '../kit/schema.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding, FindingReporter, SpecReference } from '../protocol.ts'
-import { mcpSpec, asksForInput, type McpView, type ToolCall } from './view.ts'
+import { MCP_TYPES, mcpSpec, asksForInput, type McpView, type ToolCall } from './view.ts'
 import { isUri } from '../kit/url.ts'
 
 const CALLS = ['tool_result', 'tools_list', 'batch'] as const
@@ -151,6 +151,7 @@ const X402_OVER_MCP: SpecReference = {
 export const MCP_NESTED_RULES: RuleTable<McpView> = {
   'MCP-043': {
     severity: 'both',
+    types: [...MCP_TYPES, 'request'],
     why: 'A client pays what it reads, in the structured content or in the first text, and takes neither for a challenge without isError.',
     spec: X402_OVER_MCP,
     hint: 'Send the whole challenge as structuredContent, the same JSON in the first text block, and "isError": true.',
@@ -243,7 +244,7 @@ function flattenItems(list: JsonCursor): unknown[] {
 /** A document of x402, with the type that its position determines. */
 interface Payment {
   cursor: JsonCursor
-  type: 'payment_required' | 'settlement_response'
+  type: 'payment_required' | 'payment_payload' | 'settlement_response'
 }
 
 /** Returns whether a value in the answer of a tool is an x402 challenge. Outside errors, x402Version alone does not make one. */
@@ -270,7 +271,7 @@ function isInFirstBlock(call: ToolCall): boolean {
 }
 
 /** All that asks to be paid, and receipts of what was; of several that say the same, the first. */
-function listX402Documents({ messages, results, calls }: McpView): Payment[] {
+function listX402Documents({ document, messages, results, calls }: McpView): Payment[] {
   const metas = results.map((result) => result.get('_meta'))
   const errors = messages.map(({ cursor }) => cursor.get('error', 'data'))
   const challenges = [
@@ -281,7 +282,12 @@ function listX402Documents({ messages, results, calls }: McpView): Payment[] {
     ...errors.map((data) => data.get('x402')),
   ]
   const receipts = RECEIPTS.flatMap((key) => metas.map((meta) => meta.get(key)))
-  return [...dropRepeats(challenges, 'payment_required'), ...dropRepeats(receipts, 'settlement_response')]
+  const payment = document.get('params', '_meta', 'x402/payment')
+  return [
+    ...dropRepeats(challenges, 'payment_required'),
+    ...dropRepeats([payment], 'payment_payload'),
+    ...dropRepeats(receipts, 'settlement_response'),
+  ]
 }
 
 /** The key of the specification, and that of an earlier client package. */
@@ -296,9 +302,10 @@ function dropRepeats(cursors: readonly JsonCursor[], type: Payment['type']): Pay
   return [...found.values()]
 }
 
-/** Candidates for the body of a shop: the structured content itself, or a member of it. */
-function shopBodies({ structured }: ToolCall): JsonCursor[] {
-  return [structured, ...['checkout', 'cart', 'order', 'checkout_session'].map((name) => structured.get(name))].filter(
-    ({ kind }) => kind === 'object',
-  )
+/** Candidates for the body of a shop: the structured content, or else the JSON in a text, and members of it. */
+function shopBodies({ structured, values }: ToolCall): JsonCursor[] {
+  const holders = structured.present ? [structured] : values
+  return holders
+    .flatMap((holder) => [holder, ...['checkout', 'cart', 'order', 'checkout_session'].map((name) => holder.get(name))])
+    .filter(({ kind }) => kind === 'object')
 }

@@ -80,14 +80,14 @@ export const MCP_ENVELOPE_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-005': {
-    why: 'A message with a method asks or notifies; it answers nothing.',
+    why: 'A message with a method asks or notifies; with a result it is neither a request nor an answer.',
     spec: mcpSpec('basic', 'Messages, Requests'),
-    hint: 'Send the response of the server, not the request to it.',
+    hint: 'Send the response of the server, without the method that it answers.',
     good: { jsonrpc: '2.0', id: 1, result: { tools: [] } },
-    bad: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    bad: { jsonrpc: '2.0', id: 1, method: 'tools/list', result: { tools: [] } },
     check({ error }, { messages }) {
       for (const { cursor, is_envelope } of messages)
-        if (is_envelope && cursor.has('method')) error(cursor.get('method'), 'makes this a request or a notification, not a response')
+        if (is_envelope && cursor.has('method')) error(cursor.get('method'), 'has no place in a response')
     },
   },
   'MCP-006': {

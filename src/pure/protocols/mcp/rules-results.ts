@@ -220,7 +220,7 @@ export const MCP_RESULT_RULES: RuleTable<McpView> = {
     },
   },
   'MCP-045': {
-    types: [...Object.keys(TYPE_MEMBERS), 'error'],
+    types: [...Object.keys(TYPE_MEMBERS), 'error', 'other'],
     why: 'Clients read the member that gives a result its type; without it there is nothing to read.',
     spec: mcpSpec('schema', 'Common Types'),
     hint: 'Send the member, with an empty list where there is nothing to list.',
@@ -228,6 +228,7 @@ export const MCP_RESULT_RULES: RuleTable<McpView> = {
     bad: { document_type: 'tools_list', document: {} },
     check({ error }, { context, document, messages }) {
       if (context.type === 'error') return void expectPresent(error, document.get('error'), { expected: 'an object' })
+      for (const { result } of context.type === 'other' ? messages : []) reportMissingList(error, result)
       const [name, ...others] = TYPE_MEMBERS[context.type] ?? []
       if (name === undefined) return
       for (const { result } of messages)
@@ -235,6 +236,15 @@ export const MCP_RESULT_RULES: RuleTable<McpView> = {
           error(result.get(name), 'is missing', { expected: 'the member of this type' })
     },
   },
+}
+
+/** A cursor to the next page, or a time to keep the result, belongs to a list that is not there. */
+function reportMissingList(error: ReportFinding, result: JsonCursor): void {
+  const mark = ['nextCursor', 'ttlMs', 'cacheScope'].find((name) => result.has(name))
+  if (mark !== undefined && !result.has('tasks'))
+    error(result, `has ${mark} and none of the lists that it belongs to`, {
+      expected: 'tools, resources, resourceTemplates, prompts or contents',
+    })
 }
 
 const ASKED = ['sampling/createMessage', 'roots/list', 'elicitation/create'] as const

@@ -1,8 +1,9 @@
 import { readPointer } from '../../documents/json-schema/json.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
-import { declaredVersion } from '../kit/dates.ts'
-import { readProtocolDocument } from '../read-document.ts'
+import { isJsonRpcRequest, type RuleContext, type Detection, type SpecReference, type DocumentReader } from '../protocol.ts'
+import { declaredVersion, isDate } from '../kit/dates.ts'
+import { isA2aExchange, isA2aRequest } from '../kit/a2a-messages.ts'
+import { parseJsonText } from '../kit/json-text.ts'
 import { containsRedaction } from '../kit/expect.ts'
 import { inspectSchema } from '../kit/schema.ts'
 
@@ -146,7 +147,7 @@ function unwrapResult(message: JsonCursor): JsonCursor {
 /** Returns whether a document can only be of MCP: a message without a body of another protocol, or a result with MCP's members. */
 function isMcpDocument(document: JsonCursor): boolean {
   if (document.kind === 'array') return document.items().some((item) => item.has('jsonrpc'))
-  if (document.has('jsonrpc')) return !isA2aResult(document.get('result'))
+  if (document.has('jsonrpc')) return !isA2aDocument(document)
   const first = (name: string) => document.items(name)[0]
   if (document.has('protocolVersion') && document.has('serverInfo')) return true
   if (document.get('supportedVersions').kind === 'array' && document.has('capabilities')) return true
@@ -155,18 +156,54 @@ function isMcpDocument(document: JsonCursor): boolean {
   return first('messages')?.has('role') === true || document.get('completion', 'values').present
 }
 
-/** Cards, tasks and messages of A2A also travel in JSON-RPC. Tasks of MCP have their status as a text. */
-function isA2aResult(result: JsonCursor): boolean {
+/** Cards, tasks and messages of A2A also travel in JSON-RPC. */
+function isA2aDocument(document: JsonCursor): boolean {
+  const result = document.get('result')
   if (result.has('supportedInterfaces') || (result.has('skills') && result.has('url'))) return true
-  const isOld = ['task', 'message'].includes(result.text('kind') ?? '')
-  return isOld || result.get('task', 'status').kind === 'object' || result.get('message', 'messageId').present
+  return isA2aRequest(document) || isA2aExchange(result)
 }
 
 function detectMcp(document: JsonCursor): Detection {
-  if (document.kind === 'array') return { type: 'batch', ...detectBatchVersion(document) }
+  if (document.kind === 'array') {
+    const isUnknown = document.items().some((item) => isUnknownResult(unwrapResult(item)))
+    return { type: 'batch', ...detectBatchVersion(document), ...(isUnknown ? UNKNOWN : {}) }
+  }
   const result = unwrapResult(document)
   if (document.has('error') && !document.has('result')) return { type: 'error', ...detectErrorVersion(document.get('error')) }
-  return { type: detectType(result), ...detectVersion(result) }
+  return { type: detectType(result), ...detectVersion(result), ...(isUnknownResult(result) ? UNKNOWN : {}) }
+}
+
+const UNKNOWN = { outside: 'unknown' } as const
+
+/** Members of every result, and of results about tasks, which no rule checks further. */
+const GENERAL: ReadonlySet<string> = new Set(['_meta', 'resultType'])
+const OF_TASKS = ['task', 'tasks', 'taskId']
+/** Members that only lists and other cacheable results have; MCP-045 reports the missing list. */
+const OF_LISTS = ['nextCursor', 'ttlMs', 'cacheScope']
+
+/** Returns whether a result has members, and none by which results of any request are known. Extensions define further types of results. */
+function isUnknownResult(result: JsonCursor): boolean {
+  if (result.kind !== 'object' || detectType(result) !== 'other') return false
+  const isExtension = !['complete', null].includes(result.text('resultType'))
+  if (isExtension || [...OF_TASKS, ...OF_LISTS].some((name) => result.has(name))) return false
+  return result.members().some(({ key }) => !GENERAL.has(key))
+}
+
+/** The first result of unknown shape; the document itself if there is none. */
+function unknownResult(document: JsonCursor): JsonCursor {
+  const messages = document.kind === 'array' ? document.items() : [document]
+  return messages.map(unwrapResult).find(isUnknownResult) ?? document
+}
+
+/** Answers of clients to requests of servers: their roots, a sampled message, what a person entered. */
+function isClientResult(document: JsonCursor): boolean {
+  const result = unwrapResult(document)
+  if (result.get('roots').kind === 'array' || (result.has('role') && result.has('content'))) return true
+  return ['accept', 'decline', 'cancel'].includes(result.text('action') ?? '')
+}
+
+function isMcpRequest(document: JsonCursor): boolean {
+  return isJsonRpcRequest(document) && !isA2aRequest(document)
 }
 
 function detectType(result: JsonCursor): McpType {
@@ -212,6 +249,7 @@ function readDeclaredVersion(result: JsonCursor): Version | null {
   const text = (said.present ? said : result.get('_meta').get(`${META}protocolVersion`)).text()
   const declared = declaredVersion(text, MCP_VERSIONS)
   // The handshake went with 2025-11-25; an answer to it follows the rules of a version that has one.
+  if (declared?.outside === 'future' && detectType(result) === 'initialize') return { ...declared, version: '2025-11-25' }
   if (declared?.version === '2026-07-28' && detectType(result) === 'initialize')
     return { version: '2025-11-25', version_source: 'inferred', declared: text ?? '' }
   return declared
@@ -228,7 +266,11 @@ function detectVersion(result: JsonCursor): Version {
 
 /** Discovery exists only since 2026-07-28, even if the server also supports older versions. */
 function detectDiscoverVersion(versions: JsonCursor): Version {
-  const isListed = versions.items().some((item) => item.text() === '2026-07-28')
+  const texts = versions.items().map((item) => item.text())
+  const isListed = texts.includes('2026-07-28')
+  const newer = texts.find((text) => text !== null && isDate(text) && text > '2026-07-28')
+  if (!isListed && newer !== undefined && newer !== null)
+    return { version: '2026-07-28', version_source: 'declared', declared: newer, outside: 'future' }
   return { version: '2026-07-28', version_source: isListed ? 'declared' : 'inferred' }
 }
 
@@ -252,17 +294,6 @@ function detectBatchVersion(document: JsonCursor): Version {
     if (hasMembersOf202607(result)) return { version: '2026-07-28', version_source: 'inferred' }
   }
   return { version: '2025-03-26', version_source: 'inferred' }
-}
-
-/** The bounds of whole documents, so that comparing and checking need no further bound. */
-const BOUNDS = { depth: 64, nodes: 20_000 }
-
-/** The JSON that a text holds, with the literals of its numbers; absent where it is none. */
-function parseJsonText(text: JsonCursor): JsonCursor {
-  const json = text.text()?.trim() ?? ''
-  // Most texts start with another character and cannot be JSON.
-  const read = json !== '' && '{["-0123456789tfn'.includes(json.charAt(0)) ? readProtocolDocument(json, BOUNDS) : null
-  return read?.ok === true ? text.inside(read.value, read.literals) : text.inside(undefined)
 }
 
 /** A keyword that is invalid in its draft, with its position. */
@@ -360,10 +391,12 @@ export const MCP_READER: DocumentReader<McpView> = {
   versions: MCP_VERSIONS,
   types: MCP_TYPES,
   uncovered: [
-    // MCP-005 speaks of requests where an answer was meant; only a caller who states them gets no verdict.
-    { type: 'request', recognises: () => false },
-    { type: 'notification', recognises: () => false },
+    { type: 'request', recognises: (document) => isMcpRequest(document) && document.has('id') },
+    { type: 'notification', recognises: (document) => isMcpRequest(document) && !document.has('id') },
+    { type: 'client_result', recognises: isClientResult },
   ],
+  members: [...BY_MEMBER.map(([name]) => name), 'serverInfo', 'protocolVersion', 'capabilities', 'supportedVersions', 'inputRequests'],
+  body: unknownResult,
   recognises: isMcpDocument,
   detect: detectMcp,
   specForVersion: mcpSpecAt,

@@ -1,7 +1,7 @@
 import { buildParentTree } from '../kit/expect.ts'
 import { hostOfUrl } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, SpecReference, DocumentReader } from '../protocol.ts'
+import { isBlank, UNKNOWN_TYPE, type Detection, type RuleContext, type SpecReference, type DocumentReader } from '../protocol.ts'
 
 export const NODE_TYPES = ['category', 'product', 'variant', 'offer', 'policy'] as const
 
@@ -73,10 +73,21 @@ export function microAstSpec(section: string): SpecReference {
   return { url: '/v1/protocols/rules?protocol=micro-ast', section }
 }
 
+function detectCatalogue(document: JsonCursor): Detection {
+  const text = document.text('micro_ast')
+  if (text !== null && /^(?:1\.[1-9][0-9]?|(?:[2-9]|[1-9][0-9])\.[0-9]{1,2})$/.test(text))
+    return { type: 'catalogue', version: '1.0', version_source: 'declared', declared: text, outside: 'future' }
+  if (document.has('micro_ast')) return { type: 'catalogue', version: '1.0', version_source: 'declared' }
+  const isKnown = isBlank(document) || document.has('nodes') || document.has('merchant')
+  if (isKnown) return { type: 'catalogue', version: '1.0', version_source: 'assumed' }
+  return { type: UNKNOWN_TYPE, version: '1.0', version_source: 'assumed', outside: 'unknown' }
+}
+
 export const MICRO_AST_READER: DocumentReader<CatalogueView> = {
   versions: ['1.0'],
   types: ['catalogue'],
   recognises: (document) => document.has('micro_ast'),
-  detect: (document) => ({ type: 'catalogue', version: '1.0', version_source: document.has('micro_ast') ? 'declared' : 'assumed' }),
+  members: ['micro_ast', 'merchant', 'nodes'],
+  detect: detectCatalogue,
   view: collectCatalogueView,
 }

@@ -33,13 +33,19 @@ const BINDING = ucpSpec('overview', 'Spec URL Binding')
 export const UCP_ENVELOPE_RULES: RuleTable<UcpView> = {
   // UCP-001…008: the object `ucp` and its registries.
   'UCP-001': {
-    why: 'Version, services and capabilities all hang from the object ucp.',
+    why: 'Version, services, capabilities and the outcome all hang from the object ucp.',
     spec: ucpSpec('overview', 'Profile Structure'),
     hint: 'Send a JSON object with the object ucp in it.',
     good: { ucp: { version: '2026-04-08' } },
     bad: { ucp: '2026-04-08' },
     check({ error }, { body, ucp }) {
       if (expectTypeIfPresent(error, body, 'object')) expectType(error, ucp, 'object')
+      // An error response is sent instead of the resource.
+      const isResource = ['line_items', 'products'].some((name) => body.has(name))
+      if (ucp.text('status') === 'error' && isResource)
+        error(ucp.get('status'), 'is error although the response has the resource', {
+          expected: 'success, or an error response without the resource',
+        })
     },
   },
   'UCP-002': {
@@ -75,7 +81,8 @@ export const UCP_ENVELOPE_RULES: RuleTable<UcpView> = {
       // Errors on the pages of the specification list capabilities in the old shape still; nothing is negotiated by them.
       const report = context.type === 'error' ? warning : error
       if (is_first_version && is_profile) expectTypeIfPresent(error, body.get('payment'), 'object')
-      if (is_first_version) checkFirstShapes(report, body)
+      // Published answers of the first version have maps of lists too, which its schemas allow beside the list.
+      if (is_first_version) checkFirstShapes({ error: report, warning: is_profile ? report : warning }, body)
       else for (const registry of REGISTRIES) expectMapOfArrays(report, body.get('ucp', registry))
     },
   },
@@ -344,10 +351,12 @@ function expectDate(error: ReportFinding, cursor: JsonCursor): void {
   if (text !== null && !isDate(text)) error(cursor, 'is not a calendar date', { expected: 'a date as YYYY-MM-DD' })
 }
 
-function checkFirstShapes(error: ReportFinding, body: JsonCursor): void {
+function checkFirstShapes({ error, warning }: FindingReporter, body: JsonCursor): void {
   for (const registry of ['capabilities', 'payment_handlers'] as const) {
     const list = registryCursor(body, registry, true)
-    expectArrayIfPresent(error, list, 'object')
+    if (list.kind === 'object' && list.members().every(({ kind }) => kind === 'array'))
+      warning(list, 'is a map of the versions after 2026-01-11', { expected: 'an array' })
+    else expectArrayIfPresent(error, list, 'object')
   }
   const services = body.get('ucp', 'services')
   expectTypeIfPresent(error, services, 'object')

@@ -13,10 +13,10 @@ import {
 } from '../kit/expect.ts'
 import { expectMinorUnits, sumIntegers, expectInteger } from '../kit/money.ts'
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleTable, ReportFinding } from '../protocol.ts'
+import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
 import { BASKETS, type UcpTotals, type UcpView, ucpSpec } from './view.ts'
 import { expectShape } from '../kit/shape.ts'
-import { responseShapes } from './schemas.ts'
+import { OPTION_DESCRIPTION, responseShapes } from './schemas.ts'
 
 const TOTALS = ucpSpec('reference', 'Totals')
 
@@ -192,6 +192,7 @@ export const UCP_MONEY_RULES: RuleTable<UcpView> = {
     },
   },
   'UCP-041': {
+    severity: 'both',
     types: BASKETS,
     why: 'A choice or a parcel that points at nothing cannot be shown, priced or shipped.',
     spec: ucpSpec('fulfillment', 'Schema'),
@@ -199,9 +200,11 @@ export const UCP_MONEY_RULES: RuleTable<UcpView> = {
     hint_by_case: true,
     good: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_1'] }] } },
     bad: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_2'] }] } },
-    check({ error }, view) {
+    check({ error, warning }, view) {
       const { body, lines, context, is_newest_version } = view
       const fulfillment = body.get('fulfillment')
+      if (is_newest_version)
+        for (const description of listOptionDescriptions(fulfillment)) checkDescription({ error, warning }, description)
       // Members of fulfilment differ between versions, so an unknown version says nothing about them.
       const isKnown = context.version_source !== 'assumed'
       if (context.type === 'order') {
@@ -217,6 +220,17 @@ export const UCP_MONEY_RULES: RuleTable<UcpView> = {
       checkAllocations(error, body)
     },
   },
+}
+
+function listOptionDescriptions(fulfillment: JsonCursor): JsonCursor[] {
+  const groups = fulfillment.objects('methods').flatMap((method) => method.objects('groups'))
+  return groups.flatMap((group) => group.objects('options')).map((option) => option.get('description'))
+}
+
+function checkDescription({ error, warning }: FindingReporter, description: JsonCursor): void {
+  if (description.kind === 'string')
+    warning(description, 'is a text, which the schema of this version does not allow', { expected: 'an object' })
+  else expectShape(error, description, OPTION_DESCRIPTION)
 }
 
 /** The amount of the entries of one type; null unless exactly one has it, as an integer. */

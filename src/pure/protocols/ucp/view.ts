@@ -1,6 +1,15 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import { type RuleContext, type Detection, type SpecReference, type DocumentReader, isJsonRpcRequest } from '../protocol.ts'
+import {
+  isBlank,
+  UNKNOWN_TYPE,
+  type RuleContext,
+  type Detection,
+  type SpecReference,
+  type DocumentReader,
+  isJsonRpcRequest,
+} from '../protocol.ts'
 import { declaredVersion } from '../kit/dates.ts'
+import { parseJsonText } from '../kit/json-text.ts'
 
 export type Registry = 'services' | 'capabilities' | 'payment_handlers'
 
@@ -143,7 +152,11 @@ type Transport = (typeof TRANSPORTS)[number]
 /** The UCP body of a document, unwrapped from an MCP answer if necessary. */
 function unwrapBody(document: JsonCursor): JsonCursor {
   if (document.has('ucp')) return document
-  const contents = [document.get('result', 'structuredContent'), document.get('structuredContent')]
+  const answers = [document.get('result'), document]
+  const contents = [
+    ...answers.map((answer) => answer.get('structuredContent')),
+    ...answers.filter((answer) => !answer.has('structuredContent')).flatMap(textContents),
+  ]
   for (const content of contents) {
     const inner = [content, content.get('checkout'), content.get('cart'), content.get('order')].find((cursor) => cursor.has('ucp'))
     if (inner !== undefined) return inner
@@ -151,9 +164,48 @@ function unwrapBody(document: JsonCursor): JsonCursor {
   return document
 }
 
+/** The JSON in the texts of an MCP answer, for servers without structured content. */
+function textContents(answer: JsonCursor): JsonCursor[] {
+  return answer
+    .objects('content')
+    .slice(0, 10)
+    .map((block) => parseJsonText(block.get('text')))
+    .filter(({ kind }) => kind === 'object')
+}
+
 /** Members that requests have, and those that only responses, profiles and errors have. */
-const ASKED = ['line_items', 'payment', 'query', 'filters', 'fulfillment', 'discounts']
-const ANSWERED = ['ucp', 'id', 'status', 'currency', 'totals', 'links', 'messages', 'products', 'product', 'keys', 'signing_keys']
+const ASKED = [
+  'line_items',
+  'payment',
+  'query',
+  'filters',
+  'fulfillment',
+  'discounts',
+  'buyer',
+  'context',
+  'signals',
+  'risk_signals',
+  'ids',
+  'selected',
+  'preferences',
+  'cart_id',
+  'payment_data',
+  'attribution',
+  'pagination',
+]
+const ANSWERED = [
+  'ucp',
+  'status',
+  'totals',
+  'links',
+  'messages',
+  'products',
+  'product',
+  'keys',
+  'signing_keys',
+  'checkout_id',
+  'permalink_url',
+]
 
 /** Requests carry no `ucp`: their version travels in a header. */
 function isUcpRequest(document: JsonCursor): boolean {
@@ -165,8 +217,27 @@ function isUcpRequest(document: JsonCursor): boolean {
 function detectUcp(document: JsonCursor): Detection {
   const body = unwrapBody(document)
   const version = detectVersion(body)
-  return { type: detectType(body, version.version), ...version }
+  const isKnown = isBlank(body) || UCP_MEMBERS.some((name) => body.has(name))
+  return isKnown ? { type: detectType(body, version.version), ...version } : { type: UNKNOWN_TYPE, ...version, outside: 'unknown' }
 }
+
+/** Members by which documents are known. */
+const UCP_MEMBERS = [
+  'ucp',
+  'line_items',
+  'totals',
+  'checkout_id',
+  'permalink_url',
+  'products',
+  'product',
+  'signing_keys',
+  'keys',
+  'payment',
+  'messages',
+  'links',
+  'fulfillment',
+  'discounts',
+]
 
 function detectVersion(body: JsonCursor): Omit<Detection, 'type'> {
   const declared = declaredVersion(body.text('ucp', 'version'), UCP_VERSIONS)
@@ -198,10 +269,17 @@ function detectType(body: JsonCursor, version: string): UcpType {
   if (ucp.text('status') === 'error' && !has('line_items', 'products')) return 'error'
   if (has('checkout_id', 'permalink_url')) return 'order'
   if (has('products', 'product')) return 'catalog'
-  if (has('line_items', 'totals', 'status', 'currency')) return isCart(body, version) ? 'cart' : 'checkout'
+  if (has('line_items', 'totals') || (has('status', 'currency') && !looksLikeProfile(body)))
+    return isCart(body, version) ? 'cart' : 'checkout'
   const isProfile = ['services', 'capabilities', 'payment_handlers'].some((name) => ucp.has(name)) || has('keys', 'signing_keys', 'payment')
   if (!isProfile && has('messages')) return 'error'
   return isPlatform(body, version) ? 'platform_profile' : 'business_profile'
+}
+
+/** Returns whether a body without lines has services or is named as only profiles are; a status and a currency occur everywhere. */
+function looksLikeProfile(body: JsonCursor): boolean {
+  const ucp = body.get('ucp')
+  return ucp.has('services') || body.has('services') || (ucp.present && ucp.kind !== 'object' && !body.has('id'))
 }
 
 /** Members of a checkout that no cart has. */
@@ -253,6 +331,8 @@ export const UCP_READER: DocumentReader<UcpView> = {
   versions: UCP_VERSIONS,
   types: UCP_TYPES,
   uncovered: [{ type: 'request', recognises: isUcpRequest }],
+  members: UCP_MEMBERS,
+  body: unwrapBody,
   recognises: (document) => unwrapBody(document).has('ucp'),
   detect: detectUcp,
   // Pages are kept by version.

@@ -1,4 +1,5 @@
 import {
+  describeChoices,
   expectType,
   expectItems,
   expectTypeIfPresent,
@@ -11,7 +12,8 @@ import {
 } from '../kit/expect.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, ReportFinding, FindingReporter } from '../protocol.ts'
-import { x402Spec, ALIASES, amountName, isMissing, type RequirementsEntry, type X402View } from './view.ts'
+import { listCarriedPayments, listPaymentMetadata, PAYMENT_STATES, paymentState } from '../kit/a2a-messages.ts'
+import { x402Spec, X402_OVER_A2A, ALIASES, amountName, isMissing, type RequirementsEntry, type X402View } from './view.ts'
 import { classifyEvmAddress } from '../kit/addresses.ts'
 import { readDecimalDigits } from '../kit/money.ts'
 import { hasNetworkNameForm, isOfNamespace, networkAt, shortenNetworkId, V1_NETWORKS } from './document-networks.ts'
@@ -206,6 +208,41 @@ export const X402_ANSWER_RULES: RuleTable<X402View> = {
       }
     },
   },
+}
+
+/** X402-052: payments in the metadata of messages and tasks of A2A. */
+export const X402_MESSAGE_RULES: RuleTable<X402View> = {
+  'X402-052': {
+    severity: 'both',
+    types: ['a2a_message'],
+    why: 'Clients read the state of a payment, and then the member of the metadata that belongs to it.',
+    spec: X402_OVER_A2A,
+    hint: 'Send x402.payment.status with x402.payment.required, x402.payment.payload or x402.payment.receipts.',
+    good: { metadata: { 'x402.payment.status': 'payment-required', 'x402.payment.required': { x402Version: 2, accepts: [] } } },
+    bad: { metadata: { 'x402.payment.status': 'payment-required' } },
+    check({ error, warning }, { context, document }) {
+      const metadata = listPaymentMetadata(document)
+      if (metadata.length === 0) error(document, 'has no metadata of a payment', { expected: 'x402.payment.status in metadata' })
+      for (const one of metadata) checkPaymentState({ error, warning }, one)
+      const carried = listCarriedPayments(metadata)
+      for (const { cursor, type } of carried) {
+        if (cursor.kind === 'object') context.delegate('x402', cursor, type)
+        // Around this message the rules of A2A say so.
+        else if (!context.nested) expectTypeIfPresent(error, cursor, 'object')
+      }
+      if (carried.length === 0 && context.expected_payee !== null)
+        warning(document, 'names no recipient, so the expected payee was not verified')
+    },
+  },
+}
+
+function checkPaymentState({ error, warning }: FindingReporter, metadata: JsonCursor): void {
+  const state = paymentState(metadata)
+  if (!expectType(error, state, 'string') || state.redacted) return
+  const needed = PAYMENT_STATES[state.text() ?? '']
+  if (needed === undefined) warning(state, 'is not a known state', { expected: describeChoices(Object.keys(PAYMENT_STATES)) })
+  else if (needed !== null && needed === 'x402.payment.receipts') expectType(error, metadata.get(needed), 'array')
+  else if (needed !== null) expectPresent(error, metadata.get(needed), { expected: 'an object' })
 }
 
 /** Texts that may be left out, or be null. */

@@ -1,5 +1,6 @@
 import type { JsonCursor } from '../json-cursor.ts'
-import type { RuleContext, Detection, SpecReference, DocumentReader } from '../protocol.ts'
+import { isBlank, UNKNOWN_TYPE, type RuleContext, type Detection, type SpecReference, type DocumentReader } from '../protocol.ts'
+import { listCarriedPayments, listPaymentMetadata } from '../kit/a2a-messages.ts'
 import { foldAsset, type KnownToken, networkAt, tokensOf, V1_NETWORKS, type X402Network } from './document-networks.ts'
 
 const X402_TYPES = [
@@ -11,6 +12,7 @@ const X402_TYPES = [
   'verify_response',
   'resource_list',
   'supported_response',
+  'a2a_message',
 ] as const
 
 type X402Version = '1' | '2'
@@ -53,12 +55,14 @@ export interface X402View {
 
 function isX402Document(document: JsonCursor): boolean {
   if (document.has('x402Version') || document.has('paymentPayload') || document.has('paymentRequirements')) return true
+  if (listCarriedPayments(listPaymentMetadata(document)).length > 0) return true
   if (document.has('payTo') && document.has('network') && (document.has('amount') || document.has('maxAmountRequired'))) return true
   return document.has('success') && document.has('transaction') && document.has('network')
 }
 
 function detectType(document: JsonCursor): (typeof X402_TYPES)[number] {
   const has = (name: string) => document.has(name)
+  if (listPaymentMetadata(document).length > 0) return 'a2a_message'
   if (has('paymentPayload') || has('paymentRequirements')) return 'verify_request'
   if (has('accepts')) return 'payment_required'
   if (has('payload')) return 'payment_payload'
@@ -69,11 +73,56 @@ function detectType(document: JsonCursor): (typeof X402_TYPES)[number] {
   return has('x402Version') || !['scheme', 'payTo', 'asset'].some(has) ? 'payment_required' : 'payment_requirements'
 }
 
-function detectVersion(document: JsonCursor): Pick<Detection, 'version' | 'version_source'> {
-  const spoken = [document, document.get('paymentPayload'), ...listItems(document).slice(0, 1)]
-    .map((cursor) => readVersion(cursor.get('x402Version')))
-    .find((version) => version !== null)
+/** Members by which documents are known. */
+const X402_MEMBERS = [
+  'x402Version',
+  'accepts',
+  'payload',
+  'paymentPayload',
+  'paymentRequirements',
+  'scheme',
+  'network',
+  'payTo',
+  'asset',
+  'amount',
+  'maxAmountRequired',
+  'success',
+  'transaction',
+  'isValid',
+  'kinds',
+  'items',
+  'resources',
+]
+
+/** Returns whether the shape is one of the types: version and lists alone do not make a document that somebody else invented one of them. */
+function isKnownShape(document: JsonCursor, type: (typeof X402_TYPES)[number]): boolean {
+  const has = (...names: string[]) => names.some((name) => document.has(name))
+  const { length } = document.members()
+  if (isBlank(document)) return true
+  if (type === 'resource_list') {
+    const isListed = listItems(document).some((item) => ['accepts', 'x402Version', 'resource', 'payments'].some((name) => item.has(name)))
+    const isNamed = document.items('resources').some((item) => /^https?:/i.test(item.text() ?? ''))
+    return isListed || isNamed || document.integer('x402Version') !== null
+  }
+  if (type !== 'payment_required') return true
+  if (has('x402Version')) return length === 1 || has('accepts', 'payments', 'error', 'resource', 'extensions')
+  return has('accepts', 'payments')
+}
+
+function detectX402(document: JsonCursor): Detection {
+  const type = detectType(document)
+  if (!isKnownShape(document, type)) return { type: UNKNOWN_TYPE, version: '2', version_source: 'assumed', outside: 'unknown' }
+  return { type, ...detectVersion(document) }
+}
+
+function detectVersion(document: JsonCursor): Pick<Detection, 'version' | 'version_source' | 'declared' | 'outside'> {
+  const carried = listCarriedPayments(listPaymentMetadata(document)).map(({ cursor }) => cursor)
+  const holders = [document, document.get('paymentPayload'), ...listItems(document).slice(0, 1), ...carried]
+  const spoken = holders.map((cursor) => readVersion(cursor.get('x402Version'))).find((version) => version !== null)
   if (spoken !== undefined && spoken !== null) return { version: spoken, version_source: 'declared' }
+  const newer = holders.map((cursor) => cursor.integer('x402Version')).find((version) => version !== null && version > 2n && version < 100n)
+  if (newer !== undefined && newer !== null)
+    return { version: '2', version_source: 'declared', declared: newer.toString(), outside: 'future' }
   const shape = inferVersion([document, document.get('paymentRequirements'), ...listItems(document).slice(0, 1), ...listOffers(document)])
   return shape === null ? { version: '2', version_source: 'assumed' } : { version: shape, version_source: 'inferred' }
 }
@@ -118,8 +167,8 @@ function collectX402View(context: RuleContext): X402View {
     entries: [],
     payloads: [],
     resources: [],
-    // What a facilitator supports are names of extensions, not their data.
-    extensions: type === 'supported_response' ? [] : [document.get('extensions')],
+    // What a facilitator supports are names of extensions, and so are those of a message; neither has their data.
+    extensions: type === 'supported_response' || type === 'a2a_message' ? [] : [document.get('extensions')],
   }
   if (type === 'payment_requirements') view.entries.push(readEntry(document, version, 'offered'))
   if (type === 'payment_required') addChallenge(view, document, version)
@@ -277,6 +326,9 @@ function readPermit(cursor: JsonCursor, is_upto: boolean): SignedAuthorization {
 
 const SPECS = 'https://github.com/coinbase/x402/blob/main/specs'
 
+/** The transport of a version over A2A. */
+export const X402_OVER_A2A: SpecReference = { url: `${SPECS}/transports-v2/a2a.md`, section: 'Payment Required Signaling' }
+
 /** A section of the specification of version 1 or 2. */
 export function x402Spec(version: 1 | 2, section: string): SpecReference {
   return { url: `${SPECS}/x402-specification-v${version}.md`, section }
@@ -294,8 +346,9 @@ export function eip(number: number, section: string): SpecReference {
 export const X402_READER: DocumentReader<X402View> = {
   versions: ['2', '1'],
   types: X402_TYPES,
+  members: X402_MEMBERS,
   recognises: isX402Document,
-  detect: (document) => ({ type: detectType(document), ...detectVersion(document) }),
+  detect: detectX402,
   specForVersion: ({ url, section }, version) => ({
     url: url.replace(/x402-specification-v[12]\.md$/, `x402-specification-v${version}.md`),
     section,
