@@ -110,4 +110,11 @@ export const ACP_NESTED_CASES: readonly RuleCase[] = [
   wrong(OLDER, '/line_items/0/name', 7),
   wrong(OLDER, '/line_items/0/colour', 'grey'),
   wrong(OLDER, '/capabilities/interventions/supported/0', 'otp'),
+  {
+    code: 'ACP-048',
+    severity: 'error',
+    from: 'authenticated',
+    change: set('/authentication_metadata/channel/browser/javascript_enabled', 7),
+    at: '/authentication_metadata/channel/browser/javascript_enabled',
+  },
 ]

@@ -47,6 +47,8 @@ const marked = {
 }
 const output = { type: 'object', properties: { celsius: { type: 'number' }, sky: { type: 'string' } }, required: ['celsius'] }
 
+const UNIT = { type: 'object', properties: { unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } } }
+
 const tools = (version: Version) => [
   {
     name: 'get_weather',
@@ -221,7 +223,7 @@ const SPECIAL: Readonly<Record<string, CleanDocument>> = {
     document: answered({
       resultType: 'input_required',
       requestState: 'b3BhcXVl',
-      inputRequests: { unit: { method: 'elicitation/create', params: { mode: 'form', message: 'Which unit?', requestedSchema: {} } } },
+      inputRequests: { unit: { method: 'elicitation/create', params: { mode: 'form', message: 'Which unit?', requestedSchema: UNIT } } },
     }),
     type: 'input_required',
     ...newest,

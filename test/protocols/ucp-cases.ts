@@ -255,6 +255,11 @@ const RESPONSE_CASES: readonly RuleCase[] = [
   ),
   warning('040', 'completed 04-08', drop('/order'), '/order'),
   warning('040', 'checkout 04-08', set('/status', 'ready_for_complete'), '/messages/0'),
+  error('048', 'checkout 08-25', set('/policies', 'none'), '/policies'),
+  error('048', 'checkout 08-25', set('/policies', [{ type: 7 }]), '/policies/0/type'),
+  error('048', 'checkout 08-25', set('/actions', [7]), '/actions'),
+  error('048', 'catalog 08-25', set('/messages', 'x'), '/messages'),
+  error('048', 'catalog 08-25', set('/messages', ['x']), '/messages/0'),
   error('041', 'checkout 04-08', set(`${METHOD}/line_item_ids/1`, 'li_9'), `${METHOD}/line_item_ids/1`),
   warning(
     '041',

@@ -247,6 +247,7 @@ function contextOf(
     exceed(cursor, bound, limit) {
       run.exceeded ??= { bound, limit, path: cursor.path() }
     },
+    isReported: (path) => run.findings.covers(path),
     addNotChecked: (phrase) => void run.not_checked.add(phrase),
   }
 }
@@ -342,6 +343,8 @@ export interface PreflightFinding {
 /** Maximum findings of one answer, and of one code and severity in it. */
 const MOST_FINDINGS = 200
 const MOST_OF_ONE = 40
+/** Findings of one code and severity whose places are remembered. */
+const MOST_TOUCHED = 1_000
 
 /** Collects findings. Beyond the limits they are only counted; errors replace warnings, never the reverse. */
 class FindingCollector {
@@ -349,6 +352,10 @@ class FindingCollector {
   private readonly seen = new Map<string, number>()
   private dropped = false
   readonly counts: Record<FindingSeverity, number> = { error: 0, warning: 0 }
+  /** Pointers of all findings, and of everything around them. */
+  private readonly touched = new Set<string>()
+  /** Pointers of errors. */
+  private readonly wrong = new Set<string>()
 
   /** The reporter of one rule. */
   reportOf(rule: RuleDescription): FindingReporter {
@@ -368,6 +375,9 @@ class FindingCollector {
     const { code, spec } = rule
     const key = `${code} ${severity}`
     const count = (this.seen.get(key) ?? 0) + 1
+    const path = cursor.path()
+    if (count <= MOST_TOUCHED) this.touch(path)
+    if (count <= MOST_TOUCHED && severity === 'error') this.wrong.add(path)
     this.seen.set(key, count)
     this.counts[severity]++
     const list = this.kept[severity]
@@ -379,12 +389,26 @@ class FindingCollector {
     list.push({
       code,
       severity,
-      path: cursor.path(),
+      path,
       message,
       hint: hint ?? nearHint(cursor, words) ?? caseHint(rule, cursor, words, expected) ?? rule.hint,
       spec,
       ...(expected === undefined ? {} : { expected }),
     })
+  }
+
+  /** Returns whether a finding is at this pointer or below it, or an error is at a value around it other than the document. */
+  covers(path: string): boolean {
+    if (this.touched.has(path)) return true
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) if (this.wrong.has(path.slice(0, end))) return true
+    return false
+  }
+
+  private touch(path: string): void {
+    for (let end = path.length; end >= 0 && !this.touched.has(path.slice(0, end)); end = path.lastIndexOf('/', end - 1)) {
+      this.touched.add(path.slice(0, end))
+      if (end === 0) return
+    }
   }
 
   /** At most 200 together, errors first. */

@@ -164,6 +164,8 @@ export interface RuleContext extends Detection {
   delegate(protocol: ProtocolId, cursor: JsonCursor, type?: string): boolean
   /** Ends the check: the whole document is refused for this bound. */
   exceed(cursor: JsonCursor, bound: string, limit: number): void
+  /** Returns whether a finding was reported at this pointer or below it, or an error at a value around it. */
+  isReported(path: string): boolean
   /** Adds a phrase to `not_checked` of the answer. */
   addNotChecked(phrase: string): void
 }

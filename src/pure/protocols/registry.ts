@@ -6,6 +6,7 @@ import { ACP_DOCUMENT_RULES, ACP_PAYMENT_RULES } from './acp/rules-documents.ts'
 import { ACP_LINE_RULES } from './acp/rules-lines.ts'
 import { ACP_DISCOUNT_RULES, ACP_MONEY_RULES } from './acp/rules-money.ts'
 import { ACP_MESSAGE_RULES, ACP_NESTED_RULES, ACP_SESSION_RULES } from './acp/rules-session.ts'
+import { ACP_SCHEMA_RULES } from './acp/rules-schema.ts'
 import { ACP_READER } from './acp/view.ts'
 import { AP2_TYPES } from './ap2/mandates.ts'
 import { AP2_CLOSED_RULES, AP2_RECEIPT_RULES } from './ap2/rules-closed.ts'
@@ -17,6 +18,7 @@ import { MCP_CONTENT_RULES, MCP_NESTED_RULES } from './mcp/rules-content.ts'
 import { MCP_ENVELOPE_RULES } from './mcp/rules-envelope.ts'
 import { MCP_DATA_RULES, MCP_RESULT_RULES } from './mcp/rules-results.ts'
 import { MCP_TOOL_RULES } from './mcp/rules-tools.ts'
+import { MCP_SCHEMA_RULES } from './mcp/rules-schema.ts'
 import { MCP_READER } from './mcp/view.ts'
 import { MICRO_AST_CATALOGUE_RULES } from './micro-ast/rules-catalogue.ts'
 import { MICRO_AST_NODE_RULES } from './micro-ast/rules-nodes.ts'
@@ -25,6 +27,7 @@ import { UCP_CATALOG_RULES, UCP_CHECKOUT_RULES, UCP_MESSAGE_RULES } from './ucp/
 import { UCP_ENVELOPE_RULES } from './ucp/rules-envelope.ts'
 import { UCP_HANDLER_RULES, UCP_PAYEE_RULES } from './ucp/rules-handlers.ts'
 import { UCP_MONEY_RULES } from './ucp/rules-money.ts'
+import { UCP_SCHEMA_RULES } from './ucp/rules-schema.ts'
 import { UCP_READER } from './ucp/view.ts'
 import { X402_ADDRESS_RULES, X402_SCHEME_RULES } from './x402/rules-addresses.ts'
 import { X402_ANSWER_RULES, X402_ENVELOPE_RULES, X402_MESSAGE_RULES } from './x402/rules-envelope.ts'
@@ -71,6 +74,7 @@ const UCP = defineProtocol({
     UCP_MESSAGE_RULES,
     UCP_PAYEE_RULES,
     UCP_CATALOG_RULES,
+    UCP_SCHEMA_RULES,
   ],
 })
 
@@ -96,6 +100,7 @@ const ACP = defineProtocol({
     ACP_DISCOUNT_RULES,
     ACP_DOCUMENT_RULES,
     ACP_NESTED_RULES,
+    ACP_SCHEMA_RULES,
   ],
 })
 
@@ -116,7 +121,7 @@ const MCP = defineProtocol({
     batch: { since: '2025-03-26', until: '2025-03-26' },
   },
   not_checked: ['requests', 'reachability of URLs', 'what tools do', 'tasks', 'live state'],
-  rules: [MCP_ENVELOPE_RULES, MCP_RESULT_RULES, MCP_TOOL_RULES, MCP_CONTENT_RULES, MCP_DATA_RULES, MCP_NESTED_RULES],
+  rules: [MCP_ENVELOPE_RULES, MCP_RESULT_RULES, MCP_TOOL_RULES, MCP_CONTENT_RULES, MCP_DATA_RULES, MCP_NESTED_RULES, MCP_SCHEMA_RULES],
 })
 
 const UNTIL_0_1 = ['intent_mandate', 'cart_mandate', 'legacy_payment_mandate'] as const

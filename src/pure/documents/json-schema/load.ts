@@ -108,6 +108,7 @@ export interface LoadedSchema {
   /** Some schema uses `unevaluatedProperties` or `unevaluatedItems`. */
   tracks: boolean
   documents: Readonly<Record<string, unknown>>
+  formats: SchemaFormats
   /** Work limit for reading and applying the schema together. */
   budget: Budget
 }
@@ -371,6 +372,9 @@ function findOutermost(scope: DynamicScope | null, find: (resource: SchemaResour
   return found
 }
 
+/** Formats that are asserted, by their name; a text that is refused does not have the format. */
+export type SchemaFormats = Readonly<Record<string, (text: string) => boolean>>
+
 export interface SchemaOptions {
   /** Dialect of a schema without `$schema`; default 2020-12. */
   draft?: Draft
@@ -378,6 +382,8 @@ export interface SchemaOptions {
   documents?: Readonly<Record<string, unknown>>
   /** Work limit in steps. */
   steps?: number
+  /** Formats that are asserted; all are annotations if left out. */
+  formats?: SchemaFormats
 }
 
 /** The dialect applied, and where it was named. */
@@ -400,10 +406,10 @@ interface OpenedSchema {
 const STEPS = 2_000_000
 
 /** Reads a schema and its subschemas. */
-export function openSchema(schema: unknown, { draft, documents = {}, steps = STEPS }: SchemaOptions): OpenedSchema {
+export function openSchema(schema: unknown, { draft, documents = {}, steps = STEPS, formats = {} }: SchemaOptions): OpenedSchema {
   const lists = { nodes: [], malformed: [], annotations: new Set<string>() }
   const budget = new Budget(steps)
-  const load: LoadedSchema = { ...lists, resources: new Map(), count: 0, dynamic: false, tracks: false, documents, budget }
+  const load: LoadedSchema = { ...lists, resources: new Map(), count: 0, dynamic: false, tracks: false, documents, formats, budget }
   const otherwise = dialectOfDraft(draft ?? '2020-12')
   const named = isObject(schema) && typeof ownMember(schema, '$schema') === 'string'
   const draft_source = named ? 'schema' : draft === undefined ? 'default' : 'input'

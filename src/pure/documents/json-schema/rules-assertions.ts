@@ -262,6 +262,16 @@ export function applyPattern(source: unknown): ApplyKeyword {
   }
 }
 
+/** Asserts a format, if it is one of those that are asserted. */
+export function applyFormat(accepts: ((text: string) => boolean) | undefined): ApplyKeyword | null {
+  if (accepts === undefined) return null
+  return (call) => {
+    const { value } = call.place
+    if (typeof value !== 'string' || !call.run.budget.spend(TICKS.keyword + value.length / TICKS.chars)) return true
+    return accepts(value) || call.run.reportError(call, 'format', 'pattern_mismatch', 'The text does not have the format.')
+  }
+}
+
 export type LazyPattern = (run: SchemaRun) => SchemaPattern | null
 
 /** Compiles a pattern on first use; null if the budget is used up. */

@@ -1,5 +1,5 @@
 import {
-  type Budget,
+  Budget,
   type SchemaGap,
   GAP_CODES,
   type GapCode,
@@ -202,6 +202,26 @@ export function validateJsonSchema(schema: unknown, data: unknown, options: Sche
   return { ...verdict, ...evaluateRoot(new Evaluation(load), root, data) }
 }
 
+/** A schema that was read once and is applied to many values. */
+export interface CompiledSchema {
+  /** Never throws; the work is bounded by the steps. */
+  validate(data: unknown, steps: number): Pick<SchemaVerdict, 'outcome' | 'errors'>
+}
+
+/** Reads a schema once. null if it cannot be applied; schemas that the caller does not trust are read for each value instead. */
+export function compileJsonSchema(schema: unknown, options: SchemaOptions): CompiledSchema | null {
+  const { load, root, gaps } = openSchema(schema, options)
+  if (root === null || gaps.length > 0) return null
+  return {
+    validate(data, steps) {
+      if (checkJsonBounds(data, DATA_DEPTH, DATA_CHARS) !== null) return { outcome: 'undetermined', errors: [] }
+      load.budget = new Budget(steps)
+      const verdict = evaluateRoot(new Evaluation(load), root, data)
+      return { outcome: verdict.outcome, errors: verdict.outcome === 'invalid' ? [...verdict.errors] : [] }
+    },
+  }
+}
+
 function evaluateRoot(evaluation: Evaluation, root: SchemaNode, data: unknown) {
   const truth = evaluation.start(root, data)
   const { gaps, truncated, budget } = evaluation
@@ -280,6 +300,8 @@ function compileKeyword(load: LoadedSchema, node: SchemaNode, keyword: string, v
     case '$dynamicRef':
     case '$recursiveRef':
       return applyReference(load, node, keyword, value)
+    case 'format':
+      return assertions.applyFormat(typeof value === 'string' ? load.formats[value] : undefined)
     default:
       return ON_VALUE[keyword]?.(value) ?? assertions.applyBound(keyword, value)
   }

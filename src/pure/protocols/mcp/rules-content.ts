@@ -131,15 +131,14 @@ function checkContents(error: ReportFinding, content: JsonCursor): void {
   if (blob.present) expectBase64(error, blob, { may_be_empty: true })
 }
 
-/** RFC 4648, 4, padded or not; line breaks pass, since every decoder of the protocol's libraries skips them. */
+/** RFC 4648, 4, with its padding (3.2), which the schemas ask for; line breaks pass, since every decoder of the protocol's libraries skips them. */
 function expectBase64(error: ReportFinding, cursor: JsonCursor, { may_be_empty }: { may_be_empty: boolean }): void {
   if (!expectPresent(error, cursor) || !expectTypeIfPresent(error, cursor, 'string')) return
-  const text = cursor.text()?.replace(/[\t\n\r ]+/g, '') ?? null
+  const text = cursor.text()?.replace(/[\t\n\r]+/g, '') ?? null
   if (text === null || (text === '' && may_be_empty)) return
   const digits = text.replace(/={1,2}$/, '')
-  const isPaddedRight = digits.length === text.length || text.length % 4 === 0
-  if (!isPaddedRight || digits.length % 4 === 1 || !/^[A-Za-z0-9+/]+$/.test(digits))
-    error(cursor, 'is not base64', { expected: 'base64 (RFC 4648, 4)' })
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+$/.test(digits))
+    error(cursor, 'is not base64', { expected: 'base64 with padding (RFC 4648, 4)' })
 }
 
 const X402_OVER_MCP: SpecReference = {
