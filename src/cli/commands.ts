@@ -170,12 +170,18 @@ export const COMMANDS = {
     ],
   },
   preflight: {
-    summary: 'Check a document of an agent-commerce protocol, offline.',
+    summary: 'Check documents of agent-commerce protocols, offline.',
     usage: [
-      'assay preflight --protocol x402 <document.json | -> [--expected-payee <payee>] [--document-type <type>] [--protocol-version <version>]',
+      'assay preflight [protocol] <file | folder | -> … [--expected-payee <payee>] [--document-type <type>] [--protocol-version <version>]',
+      'assay preflight <folder> --format sarif',
     ],
     options: {
-      protocol: { type: 'string', value: 'protocol', meaning: 'ucp, acp, mcp, ap2, x402, micro-ast or a2a.' },
+      protocol: {
+        type: 'string',
+        value: 'protocol',
+        meaning: 'ucp, acp, mcp, ap2, x402, micro-ast or a2a; recognised from the document if left out.',
+      },
+      format: { type: 'string', value: 'format', meaning: 'text, json, sarif, or github for annotations of a workflow.' },
       'expected-payee': {
         type: 'string',
         value: 'payee',
@@ -189,10 +195,11 @@ export const COMMANDS = {
       'protocol-version': { type: 'string', value: 'version', meaning: 'Protocol version to check against, such as 2026-04-08.' },
       ...JSON_OPTIONS,
     },
-    most_words: 1,
+    most_words: 1_000,
     notes: [
-      'The file contains the document itself. Selected structural rules are checked; nothing is fetched and no signature is verified. A document',
-      'with errors gives exit code 1, one with warnings only 0, and one whose type or version has no rules 3.',
+      'A file contains a document as JSON, JSON Lines, a header in Base64, the output of curl -i, an HTTP message, a HAR, a stream of events or a token;',
+      'each part is named and checked. Selected structural rules are checked; nothing is fetched and no signature is verified. A document with errors',
+      'gives exit code 1, one with warnings only 0, and one whose type or version has no rules 3.',
     ],
   },
   validate: {

@@ -1,7 +1,11 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { systemClock } from '../adapters/clock/system.ts'
 import { decodeUtf8 } from '../pure/documents/strict-json.ts'
+import { readArtefact, type ArtefactPart } from '../pure/protocols/artefacts/artefact.ts'
 import { checkDocument, type PreflightReport, type PreflightFinding } from '../pure/protocols/check.ts'
 import { readProtocolDocument } from '../pure/protocols/read-document.ts'
+import { recogniseProtocol } from '../pure/protocols/recognise.ts'
 import { PROTOCOLS } from '../pure/protocols/registry.ts'
 import { PROTOCOL_IDS, type ProtocolId, listDocumentTypes } from '../pure/protocols/protocol.ts'
 import { limits } from '../service/limits.ts'
@@ -11,26 +15,93 @@ import type { Invocation } from './commands.ts'
 import { CliError, type Exit, unknownName } from './errors.ts'
 import { readBounded } from '../pure/read-bounded.ts'
 import { readChunks } from './input.ts'
-import { outcomeMark, paint, printable, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
+import { githubLines, sarifLog, type CheckedPart } from './preflight-formats.ts'
+import { outcomeMark, paint, printable, remark, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
 
-/** `assay preflight`: checks a document of an agent-commerce protocol offline. Any JSON value is accepted. */
+/** `assay preflight`: checks documents of agent-commerce protocols offline. Any JSON value is accepted, and what encodes one. */
 export async function run(invocation: Invocation): Promise<Exit> {
-  const [name] = invocation.words
-  if (name === undefined) throw new CliError('usage', 'Name a file with the document, or - for standard input.')
-  const protocol = protocolNamed(invocation.text('protocol'))
-  const { value, literals } = await readNamed(name)
-  const now_s = Math.floor(systemClock.now_ms() / 1_000)
-  const expected_payee = invocation.text('expected-payee')
+  const { names, asked } = splitWords(invocation)
+  const format = formatNamed(invocation.text('format'))
+  const checked: CheckedPart[] = []
+  const files = names.flatMap(filesOf)
+  let isComplete = true
+  for (const file of files) {
+    try {
+      checked.push(...(await checkFile(file, asked, invocation)))
+    } catch (error) {
+      // Of several files, one that cannot be checked does not stop the others.
+      if (!(error instanceof CliError) || error.exit === 'usage' || files.length === 1) throw error
+      isComplete = false
+      remark(error.message)
+    }
+  }
+  if (format === 'sarif') say(JSON.stringify(sarifLog(checked)))
+  else if (format === 'github') for (const line of githubLines(checked)) say(line)
+  else if (format === 'json' || (format === null && wantsJson(invocation)))
+    for (const one of checked) say(JSON.stringify(shownAsJson(one, checked.length)))
+  else showAll(checked)
+  const statuses = checked.map(({ report }) => report.status)
+  if (statuses.includes('fail')) return 'negative'
+  return statuses.includes('not_covered') || !isComplete ? 'undecided' : 'ok'
+}
+
+/** The protocol may also be the first word: `assay preflight ucp profile.json`. */
+function splitWords(invocation: Invocation): { names: readonly string[]; asked: ProtocolId | null } {
+  const option = invocation.text('protocol')
+  const [first, ...rest] = invocation.words
+  const word = option === null && rest.length > 0 ? PROTOCOL_IDS.find((id) => id === first) : undefined
+  const names = word === undefined ? invocation.words : rest
+  if (names.length === 0) throw new CliError('usage', 'Name a file or a folder with documents, or - for standard input.')
+  return { names, asked: word ?? (option === null ? null : protocolNamed(option)) }
+}
+
+const FORMATS = ['text', 'json', 'sarif', 'github'] as const
+
+function formatNamed(name: string | null): (typeof FORMATS)[number] | null {
+  const found = FORMATS.find((one) => one === name)
+  if (name !== null && found === undefined) throw unknownName('format', name, FORMATS, `The formats are ${FORMATS.join(', ')}.`)
+  return found ?? null
+}
+
+/** Files that may contain documents, and how many of a folder are read. */
+const DOCUMENT_FILE = /\.(?:json|jsonl|ndjson|har|http|sse|txt|jwt)$/i
+const MOST_FILES = 1_000
+
+/** A file, or the documents in a folder and below, by name. */
+function filesOf(name: string): string[] {
+  if (name === '-' || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return [name]
+  const files = readdirSync(name, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => DOCUMENT_FILE.test(file) && !/(?:^|[\\/])node_modules[\\/]/.test(file),
+  )
+  if (files.length === 0) throw new CliError('no_input', `${printable(name)} has no files of documents, such as .json or .har.`)
+  if (files.length > MOST_FILES)
+    throw new CliError('data', `${printable(name)} has more than ${MOST_FILES} files of documents; name fewer.`)
+  return files.toSorted().map((file) => join(name, file))
+}
+
+async function checkFile(name: string, asked: ProtocolId | null, invocation: Invocation): Promise<CheckedPart[]> {
+  const text = await readText(name)
+  const parts = readArtefact(text)
+  // What is none of these has a fault as JSON, with its place.
+  const found: readonly ArtefactPart[] = parts.length === 0 ? [{ part: null, text }] : parts
+  return found.map((part) => ({ file: name, part: part.part, text: part.text, report: checkPart(name, part, asked, invocation) }))
+}
+
+function checkPart(name: string, { part, text }: ArtefactPart, asked: ProtocolId | null, invocation: Invocation): PreflightReport {
+  const place = part === null ? shownName(name) : `${shownName(name)}, ${part}`
+  const read = readProtocolDocument(text, BOUNDS)
+  if (!read.ok) throw new CliError('data', `${place}: ${read.message} (line ${read.line}, column ${read.column})`)
+  const protocol = asked ?? recogniseProtocol(read.value)
+  if (protocol === null) throw new CliError('data', `${place}: No protocol recognises the document. ${NAME_PROTOCOL}`)
   const stated = {
     document_type: typeNamed(protocol, invocation.text('document-type')),
     version: versionNamed(invocation.text('protocol-version')),
   }
-  const result = checkDocument(protocol, value, { ...stated, expected_payee, now_s, literals, bounds: DOCUMENT_BOUNDS })
-  if (result.kind === 'exceeded') throw new CliError('data', `${shownName(name)}: ${boundProblem(result.exceeded).detail}`)
-  if (wantsJson(invocation)) say(JSON.stringify(result.report))
-  else show(result.report)
-  if (result.report.status === 'not_covered') return 'undecided'
-  return result.report.status === 'fail' ? 'negative' : 'ok'
+  const now_s = Math.floor(systemClock.now_ms() / 1_000)
+  const expected_payee = invocation.text('expected-payee')
+  const result = checkDocument(protocol, read.value, { ...stated, expected_payee, now_s, literals: read.literals, bounds: DOCUMENT_BOUNDS })
+  if (result.kind === 'exceeded') throw new CliError('data', `${place}: ${boundProblem(result.exceeded).detail}`)
+  return result.report
 }
 
 function typeNamed(protocol: ProtocolId, name: string | null): string | null {
@@ -48,28 +119,32 @@ function versionNamed(text: string | null): string | null {
   throw new CliError('usage', `--protocol-version is ${VERSION_EXPECTED}.`)
 }
 
-function protocolNamed(name: string | null): ProtocolId {
+const NAME_PROTOCOL = `Name the protocol with --protocol: one of ${PROTOCOL_IDS.join(', ')}.`
+
+function protocolNamed(name: string): ProtocolId {
   const found = PROTOCOL_IDS.find((id) => id === name)
   if (found !== undefined) return found
   const list = PROTOCOL_IDS.join(', ')
-  if (name === null) throw new CliError('usage', `Name the protocol with --protocol: one of ${list}.`)
   throw unknownName('protocol', name, PROTOCOL_IDS, `The protocols are ${list}.`)
 }
 
 const BOUNDS = { depth: limits.preflight_depth, nodes: limits.preflight_nodes }
 
-async function readNamed(name: string) {
+async function readText(name: string): Promise<string> {
   const bytes = await readBounded(readChunks(name), limits.preflight_body_bytes)
   if (bytes === null) throw new CliError('data', `${shownName(name)} is larger than ${limits.preflight_body_bytes} bytes.`)
   const text = decodeUtf8(bytes)
   if (text === null) throw new CliError('data', `${shownName(name)} is not UTF-8.`)
-  const read = readProtocolDocument(text, BOUNDS)
-  if (read.ok) return read
-  throw new CliError('data', `${shownName(name)}: ${read.message} (line ${read.line}, column ${read.column})`)
+  return text
 }
 
 function shownName(name: string): string {
   return name === '-' ? 'Standard input' : printable(name)
+}
+
+/** The report, with file and part where several were checked or the document was a part. */
+function shownAsJson({ file, part, report }: CheckedPart, count: number): object {
+  return count === 1 && part === null ? report : { file, part, ...report }
 }
 
 const HEADINGS = {
@@ -78,6 +153,14 @@ const HEADINGS = {
   fail: 'does not pass',
   not_covered: 'is not covered by any rules',
 } as const
+
+function showAll(checked: readonly CheckedPart[]): void {
+  for (const [index, { file, part, report }] of checked.entries()) {
+    const name = [...(checked.length > 1 ? [shownName(file)] : []), ...(part === null ? [] : [`read: ${part}`])].join(', ')
+    if (name !== '') say(`${index > 0 ? '\n' : ''}${name}`)
+    show(report)
+  }
+}
 
 function show(report: PreflightReport): void {
   const { status, protocol, document_type, version, version_source, errors, warnings, not_checked, statement } = report

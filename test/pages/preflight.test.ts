@@ -84,6 +84,25 @@ test('type and version may be stated, and a document without rules is said to be
   await close()
 })
 
+test('the output of curl -i for a 402 is decoded where it is pasted, and its findings are marked in the document', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/preflight`)
+  await page.check('input[name=protocol][value=x402]', { force: true })
+  const challenge = JSON.parse(sampleText('x402', 'correct', 1_795_262_400).text) as { accepts: { amount: unknown }[] }
+  const [offer] = challenge.accepts
+  assert.ok(offer !== undefined)
+  offer.amount = '0.01'
+  const header = Buffer.from(JSON.stringify(challenge)).toString('base64')
+  await page.focus('#document')
+  await page.keyboard.insertText(`HTTP/2 402 \r\ncontent-type: application/json\r\npayment-required: ${header}\r\n\r\n{}`)
+  await status(page, 'fail')
+  assert.deepEqual(await page.locator('.found code:has-text("X402")').allTextContents(), ['X402-009'])
+  assert.deepEqual(await page.locator('.under mark').allTextContents(), ['"amount": "0.01"'])
+  assert.match((await page.textContent('#read-part')) ?? '', /header PAYMENT-REQUIRED, the first of 2 parts/)
+  assert.deepEqual(JSON.parse(await textOf(page)), challenge)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 test('what is no JSON is said with line and column, and is not sent', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/preflight`)
   const sent: string[] = []

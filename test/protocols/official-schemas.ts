@@ -20,9 +20,7 @@ const OPTIONS: Options = { strict: false, validateFormats: true, logger: false }
 
 /** Compiles each schema once, on its first use. */
 export function officialJudge(protocol: SchemaProtocol): Judge {
-  const versions = JSON.parse(
-    gunzipSync(readFileSync(new URL(`schemas/${protocol}.json.gz`, import.meta.url))).toString('utf8'),
-  ) as Readonly<Record<string, Files>>
+  const versions = JSON.parse(readSchemas(protocol)) as Readonly<Record<string, Files>>
   const validators = new Map<string, Ajv>()
   const compiled = new Map<string, ((document: unknown) => boolean) | null>()
   const validatorOf = (version: string, files: Files): Ajv => {
@@ -44,6 +42,13 @@ export function officialJudge(protocol: SchemaProtocol): Judge {
   }
 }
 
+/** The service runs on the same files of three protocols, with another interpreter. */
+function readSchemas(protocol: SchemaProtocol): string {
+  const isData = protocol === 'ucp' || protocol === 'acp' || protocol === 'mcp'
+  if (isData) return readFileSync(new URL(`../../data/protocol-schemas/${protocol}.json`, import.meta.url), 'utf8')
+  return gunzipSync(readFileSync(new URL(`schemas/${protocol}.json.gz`, import.meta.url))).toString('utf8')
+}
+
 /** Versions of the rules whose schema was published under another name. */
 const PUBLISHED_AS: Readonly<Record<SchemaProtocol, Readonly<Record<string, string>>>> = {
   ucp: {},
@@ -62,7 +67,7 @@ function compiler(files: Files): Ajv {
   addFormats.default(ajv)
   ajv.addFormat('uri-template', true)
   for (const [path, file] of Object.entries(files)) {
-    const own = withoutDraft4(file) as Record<string, unknown>
+    const own = file as Record<string, unknown>
     ajv.addSchema({ ...own, $id: `${BASE}${path}` })
     for (const [name, inner] of Object.entries((own['definitions'] ?? {}) as Record<string, object>))
       if (!isDraft7) addByProtobufName(ajv, name, inner)
@@ -75,19 +80,6 @@ function addByProtobufName(ajv: Ajv, title: string, schema: object): void {
   const name = title.replaceAll(' ', '')
   const group = ['Struct', 'Timestamp', 'Value'].includes(name) ? 'google.protobuf' : 'lf.a2a.v1'
   ajv.addSchema({ ...schema, $id: `${BASE}${group}.${name}.jsonschema.json` })
-}
-
-/** ACP 2025-09-29 writes `exclusiveMinimum: true` beside `minimum`, as draft 4 did. */
-function withoutDraft4(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutDraft4)
-  if (typeof schema !== 'object' || schema === null) return schema
-  const { exclusiveMinimum, minimum, ...rest } = schema as Record<string, unknown>
-  const bounds =
-    exclusiveMinimum === true
-      ? { exclusiveMinimum: minimum }
-      : { ...(minimum === undefined ? {} : { minimum }), ...(exclusiveMinimum === undefined ? {} : { exclusiveMinimum }) }
-  const inner = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, withoutDraft4(value)]))
-  return { ...inner, ...bounds }
 }
 
 const ref = (path: string): AnySchema => ({ $ref: `${BASE}${path}` })

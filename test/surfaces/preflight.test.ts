@@ -60,6 +60,23 @@ test('the verdict is in the answer, not in the status', async () => {
   assert.deepEqual([warned.status, warned.body['status'], codes(warned.body['warnings'])], [200, 'warn', ['X402-042']])
 })
 
+test('a text is decoded, and the answer names the part that belongs to the protocol', async () => {
+  const header = Buffer.from(JSON.stringify(DOCUMENT)).toString('base64')
+  const response = `HTTP/2 402 \r\ncontent-type: application/json\r\npayment-required: ${header}\r\n\r\n{"error":"x"}`
+  const parts: [string, string][] = [
+    [header, 'the Base64 text'],
+    [response, 'header PAYMENT-REQUIRED'],
+    [`{"a":1}\n${JSON.stringify(DOCUMENT)}`, 'line 2'],
+    [JSON.stringify(DOCUMENT), 'the text'],
+  ]
+  for (const [text, part] of parts) {
+    const { body } = await checked(text)
+    assert.deepEqual([body['status'], body['part']], ['pass', part])
+  }
+  const { body } = await checked(`data: ${JSON.stringify({ ...(DOCUMENT as object), accepts: [] })}\n\n`)
+  assert.deepEqual([body['part'], codes(body['errors'])], ['event 1', ['X402-002']])
+})
+
 test('the wrong protocol draws one error that names the right one', async () => {
   const { body } = await posted(JSON.stringify({ protocol: 'micro-ast', document: DOCUMENT }))
   assert.deepEqual(codes(body['errors']), ['PRE-001'])
@@ -92,7 +109,7 @@ test('everything that is no valid request is refused with 400', async () => {
     'no protocol': `{"document":${document}}`,
     'unknown protocol': `{"protocol":"x403","document":${document}}`,
     'no document': '{"protocol":"x402"}',
-    'document is a text': '{"protocol":"x402","document":"eyJ4NDAyVmVyc2lvbiI6Mn0="}',
+    'document is a text without a document': '{"protocol":"x402","document":"hello"}',
     'document is an array': '{"protocol":"x402","document":[]}',
     'document is null': '{"protocol":"x402","document":null}',
     'another member': `{"protocol":"x402","document":${document},"strict":true}`,

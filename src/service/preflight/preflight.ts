@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { isObject } from '../../pure/is-object.ts'
 import { checkDocument, type PreflightReport, type PreflightFinding, PREFLIGHT_STATEMENT } from '../../pure/protocols/check.ts'
 import type { NumberLiterals } from '../../pure/protocols/json-cursor.ts'
+import { readArtefact } from '../../pure/protocols/artefacts/artefact.ts'
+import { readProtocolDocument } from '../../pure/protocols/read-document.ts'
+import { recogniseProtocol } from '../../pure/protocols/recognise.ts'
 import { PROTOCOLS } from '../../pure/protocols/registry.ts'
 import {
   PROTOCOL_IDS,
@@ -42,7 +45,12 @@ export interface ReadValue {
   literals: NumberLiterals
 }
 
-export type Preflight = { ok: true; report: PreflightReport } | { ok: false; problem: Problem }
+/** A report, with the place of the document where a text was sent. */
+interface PreflightAnswer extends PreflightReport {
+  part?: string
+}
+
+export type Preflight = { ok: true; report: PreflightAnswer } | { ok: false; problem: Problem }
 
 /**
  * Bounds of the whole body, in which the document is one level down, next to at most four text members; two of these count against the
@@ -57,9 +65,8 @@ export const VERSION_EXPECTED = `a text of 1 to ${limits.preflight_version_chars
 /** Document types of all protocols; each protocol takes its own. */
 const ALL_TYPES = [...new Set(PROTOCOL_IDS.flatMap((id) => listDocumentTypes(PROTOCOLS[id])))]
 
-const isDocument = z.custom<Record<string, unknown>>(isObject, {
-  error: ({ input }) =>
-    `document is the JSON object to be checked.${typeof input === 'string' ? ' Decode it first, if it is Base64, a token, or JSON in a text.' : ''}`,
+const isDocument = z.custom<Record<string, unknown> | string>((value) => isObject(value) || typeof value === 'string', {
+  error: 'document is the JSON object to be checked, or a text that contains it.',
   params: { code: 'wrong_type' },
 })
 
@@ -68,9 +75,10 @@ export const PREFLIGHT_REQUEST = z
   .strictObject({
     protocol: z.enum(PROTOCOL_IDS).describe('The protocol that the document belongs to.'),
     document: isDocument.meta({
-      type: 'object',
+      type: ['object', 'string'],
       description:
-        'Redacted profile, checkout response, MCP response, decoded AP2 claim, x402 requirements, Micro-AST catalogue or agent card. ' +
+        'The document as JSON; or a text that contains it: a header in Base64, the output of curl -i, an HTTP message, a HAR, events, JSON Lines or ' +
+        'a token, of which the first part that belongs to the protocol is checked. Redacted profile, checkout response, MCP response, decoded AP2 claim, x402 requirements, Micro-AST catalogue or agent card. ' +
         'Put [REDACTED] in the place of secrets and personal data.',
     }),
     document_type: z
@@ -118,12 +126,29 @@ export function preflight({ value, literals }: ReadValue, now_s: number, base_ur
   })
   if (!read.ok) return invalid(read.errors)
   const { protocol, document, document_type = null, version = null, expected_payee = null } = read.value
+  const found = typeof document === 'string' ? readPart(document, protocol) : { value: document, literals, part: null }
+  if (found === null) return invalid([{ pointer: '/document', code: 'wrong_type', message: NO_PART }])
   const stated = { document_type, version, expected_payee }
-  const result = checkDocument(protocol, document, { ...stated, now_s, literals, bounds: DOCUMENT_BOUNDS })
+  const result = checkDocument(protocol, found.value, { ...stated, now_s, literals: found.literals, bounds: DOCUMENT_BOUNDS })
   if (result.kind === 'exceeded') return { ok: false, problem: boundProblem(result.exceeded) }
-  const { errors, warnings, ...rest } = result.report
+  const { errors, warnings, ...report } = result.report
+  const rest = found.part === null ? report : { ...report, part: found.part }
   const absolute = (finding: PreflightFinding) => ({ ...finding, spec: { ...finding.spec, url: absoluteUrl(finding.spec.url, base_url) } })
   return { ok: true, report: { ...rest, errors: errors.map(absolute), warnings: warnings.map(absolute) } }
+}
+
+const NO_PART =
+  'document is a text without a document. Send JSON, a header in Base64, the output of curl -i, an HTTP message, a HAR, events (data: lines), JSON Lines or a token.'
+
+const PART_BOUNDS = { depth: limits.preflight_depth, nodes: limits.preflight_nodes }
+
+/** The first document in a text that belongs to the protocol; else the first one. null if there is none. */
+function readPart(text: string, protocol: ProtocolId): (ReadValue & { part: string }) | null {
+  const parts = readArtefact(text).flatMap(({ part, text: json }) => {
+    const read = readProtocolDocument(json, PART_BOUNDS)
+    return read.ok ? [{ ...read, part: part ?? 'the text' }] : []
+  })
+  return parts.find(({ value }) => recogniseProtocol(value) === protocol) ?? parts[0] ?? null
 }
 
 /** Rules of this service name a path; those of others a URL. */

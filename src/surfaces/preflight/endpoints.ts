@@ -86,6 +86,7 @@ const REPORT = named(
     checked: z.array(z.string()).describe('Codes of the rules that were applied.'),
     not_checked: z.array(z.string()).describe('Parts that no rule looked at.'),
     truncated: z.boolean().describe('There were more findings than are shown.'),
+    part: z.string().optional().describe('The part of the text that was checked, where document was a text.'),
     statement: z.string().describe('Limits of the report.'),
   }),
 )

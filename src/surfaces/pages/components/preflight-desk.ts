@@ -204,7 +204,10 @@ function DocumentPaper({ desk, body_bytes }: { desk: Preflight; body_bytes: numb
       onFile=${open}
     />
     <p class="sheet-foot">
-      <span class="hint" id="about-document">At most ${body_bytes / KIB} KiB. Redact secrets first: put [REDACTED] in their place.</span>
+      <span class="hint" id="about-document"
+        >JSON, or a header, <code>curl -i</code> output, a HAR, events or a token, decoded here. At most ${body_bytes / KIB} KiB. Redact secrets first: put [REDACTED] in their place.</span
+      >
+      ${desk.part !== null && html`<span class="hint" id="read-part">Decoded: ${desk.part}.</span>`}
       <span class="hint size" id="size">${`${bytes.toLocaleString('en')} bytes`}</span>
     </p>
     <p class="send"><button type="submit">Check now</button> <span class="hint" id="asking" role="status">${desk.status}</span></p>

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { findJsonRanges } from '../../../pure/documents/json-text.ts'
+import { findJsonRanges, indentJson } from '../../../pure/documents/json-text.ts'
 import { readStrictJson } from '../../../pure/documents/strict-json.ts'
+import { readArtefact } from '../../../pure/protocols/artefacts/artefact.ts'
 import type { HeadlineTone } from '../../../pure/headline.ts'
 import { isObject, objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
 import type { FindingSeverity, ProtocolId } from '../../../pure/protocols/protocol.ts'
@@ -280,6 +281,7 @@ export function useDocument(limits: RequestLimits) {
   const [target, setTarget] = useState<{ mark: Mark } | null>(null)
   const [status, setStatus] = useState('')
   const [busy, setBusy] = useState(false)
+  const [part, setPart] = useState<string | null>(null)
   const field = useRef<HTMLTextAreaElement>(null)
   const payee = useRef<HTMLInputElement>(null)
   const checked_text = useRef('')
@@ -298,7 +300,11 @@ export function useDocument(limits: RequestLimits) {
   }
   /** Shows why the text cannot be checked, or queues it to be sent. `now` skips the wait for more typing. */
   const check = (stated: Choices, now: boolean) => {
-    const typed = field.current?.value ?? ''
+    const pasted = field.current?.value ?? ''
+    const decoded = decodeText(pasted)
+    const typed = decoded?.text ?? pasted
+    if (decoded !== null && field.current !== null) field.current.value = typed
+    if (decoded !== null || pasted === '') setPart(decoded?.part ?? null)
     setText(typed)
     setTarget(null)
     const body = requestBody(stated, payee.current?.value ?? '', typed)
@@ -323,7 +329,16 @@ export function useDocument(limits: RequestLimits) {
     setShown({ kind: 'refused', word: 'too large', sentence })
     setStatus('The file is too large.')
   }
-  return { text, shown, marks, target, status, busy, field, payee, check, set, show, refuseFile }
+  return { text, shown, marks, target, status, busy, part, field, payee, check, set, show, refuseFile }
+}
+
+/** The first document in a text that is not JSON, such as the output of `curl -i`; null if there is none, or the text is JSON itself. */
+function decodeText(text: string): { text: string; part: string } | null {
+  if (/^\s*[{[]/.test(text) && !text.trim().includes('\n{')) return null
+  const [first, ...others] = readArtefact(text)
+  if (first === undefined || first.part === null) return null
+  const count = others.length === 0 ? '' : `, the first of ${others.length + 1} parts`
+  return { text: indentJson(first.text), part: `${first.part}${count}` }
 }
 
 const ENCODER = new TextEncoder()
