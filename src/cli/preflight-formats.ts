@@ -6,7 +6,7 @@ import type { PreflightFinding, PreflightReport } from '../pure/protocols/check.
 /** One document of a file, and what was found in it. */
 export interface CheckedPart {
   file: string
-  /** Where in the file the document was; null if it is the whole file. */
+  /** Place of the document in the file; null if it is the whole file. */
   part: string | null
   /** The document as JSON. */
   text: string
@@ -76,7 +76,7 @@ export function sarifLog(checked: readonly CheckedPart[]): object {
   }
 }
 
-/** Rules of the preflight itself name a path of a service, which is no URI. */
+/** Rules of the preflight itself name a path of a service, which is not a URI. */
 function withAbsoluteHelp(rule: object): object {
   const { helpUri, ...rest } = rule as { helpUri: string }
   return helpUri.startsWith('/') ? rest : rule

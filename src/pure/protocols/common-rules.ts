@@ -25,7 +25,7 @@ export interface CommonView {
   uncompared: JsonCursor | null
 }
 
-/** A document whose shape is no type of document that has rules. */
+/** A document of a shape without rules. */
 export interface UnknownShape {
   /** The document, or the part of it that was expected to be known. */
   cursor: JsonCursor
@@ -140,7 +140,7 @@ function reportUnknown(warning: ReportFinding, { cursor, inner, near, members }:
     return
   }
   const hint = near === null ? {} : { hint: `Rename ${near.found} to ${near.wanted}.` }
-  warning(cursor, 'is no document type that is known here', { expected: `an object with ${members.join(', ')} or others`, ...hint })
+  warning(cursor, 'is not a document type that is known here', { expected: `an object with ${members.join(', ')} or others`, ...hint })
 }
 
 function checkMessage(error: ReportFinding, message: JsonCursor): void {

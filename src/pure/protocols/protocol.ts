@@ -122,7 +122,7 @@ export interface Detection {
   declared?: string
   /**
    * Why the document neither passes nor fails. `future`: it declares a version that is newer than all known ones, and `version` is the newest
-   * of these. `unknown`: its shape is no known type of document; `type` is `unknown` then, or one whose rules apply to any shape.
+   * of these. `unknown`: its shape is not a known type of document; `type` is `unknown` then, or one whose rules apply to any shape.
    */
   outside?: 'future' | 'unknown'
 }

@@ -373,7 +373,7 @@ function findOutermost(scope: DynamicScope | null, find: (resource: SchemaResour
 }
 
 /** Formats that are asserted, by their name; a text that is refused does not have the format. */
-export type SchemaFormats = Readonly<Record<string, (text: string) => boolean>>
+type SchemaFormats = Readonly<Record<string, (text: string) => boolean>>
 
 export interface SchemaOptions {
   /** Dialect of a schema without `$schema`; default 2020-12. */

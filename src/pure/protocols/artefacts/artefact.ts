@@ -6,7 +6,7 @@ import { decodeBase64Json, decodeToken, isJson } from './tokens.ts'
  * a stream of events, a token. Everything is decoded offline; nothing is verified.
  */
 export interface ArtefactPart {
-  /** Where the document was: `header PAYMENT-REQUIRED`, `line 3`; null if it is the whole text. */
+  /** Place of the document: `header PAYMENT-REQUIRED`, `line 3`; null if it is the whole text. */
   part: string | null
   /** The document as JSON. */
   text: string
@@ -35,7 +35,7 @@ function partsOf(raw: string, part: string | null, level: number): ArtefactPart[
     const found = partsOfHttp(lines, part, level)
     if (found.length > 0) return found
   }
-  return lines.some((line) => /^data:/.test(line)) ? partsOfEvents(lines, part, level) : []
+  return lines.some((line) => line.startsWith('data:')) ? partsOfEvents(lines, part, level) : []
 }
 
 function within(part: string | null, inner: string): string {

@@ -81,7 +81,7 @@ export const UCP_ENVELOPE_RULES: RuleTable<UcpView> = {
       // Errors on the pages of the specification list capabilities in the old shape still; nothing is negotiated by them.
       const report = context.type === 'error' ? warning : error
       if (is_first_version && is_profile) expectTypeIfPresent(error, body.get('payment'), 'object')
-      // Published answers of the first version have maps of lists too, which its schemas allow beside the list.
+      // Published answers of the first version have maps of lists too, which its schemas allow as well as the list.
       if (is_first_version) checkFirstShapes({ error: report, warning: is_profile ? report : warning }, body)
       else for (const registry of REGISTRIES) expectMapOfArrays(report, body.get('ucp', registry))
     },

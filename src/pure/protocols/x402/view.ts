@@ -94,7 +94,7 @@ const X402_MEMBERS = [
   'resources',
 ]
 
-/** Returns whether the shape is one of the types: version and lists alone do not make a document that somebody else invented one of them. */
+/** Returns whether the shape is one of the types: version and lists alone do not make a home-made document one of them. */
 function isKnownShape(document: JsonCursor, type: (typeof X402_TYPES)[number]): boolean {
   const has = (...names: string[]) => names.some((name) => document.has(name))
   const { length } = document.members()
