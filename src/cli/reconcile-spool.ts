@@ -19,6 +19,7 @@ import {
 import { createHash, randomBytes } from 'node:crypto'
 import { attributeByEndToEndId } from '../pure/documents/reconcile/attribute-entries.ts'
 import { Attribution } from '../pure/documents/reconcile/attribution-state.ts'
+import { assignLanes, LANES } from '../pure/documents/reconcile/lanes.ts'
 import { foldId, usableId, type BookingWindow } from '../pure/documents/reconcile/values.ts'
 import { Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
 import {
@@ -291,7 +292,9 @@ export class Spool implements RecordSink {
   /** Finds entries without a match by their id, which are loose. */
   private findLoose(part: string, options: ReconcileOptions): void {
     const ledger = buildLedger(this.entriesIn(part), this.instructionsIn(part))
-    const all = [...this.sources].map((source) => new Attribution(ledger, options, source))
+    assignLanes(ledger)
+    // Another part may have instructions of the second lane.
+    const all = (this.sources.size > 1 ? LANES : LANES.slice(0, 1)).map((lane) => new Attribution(ledger, options, lane))
     for (const at of all) attributeByEndToEndId(at)
     let row = 0
     for (const entry of this.entriesIn(part)) {

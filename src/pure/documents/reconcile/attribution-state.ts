@@ -1,12 +1,13 @@
 import type { Ledger } from './ledger.ts'
 import { ByteColumn, IntColumn, RowIndex } from './columns.ts'
 import { dayFits, type BookingWindow } from './values.ts'
-import { type StatementOverlaps, NON_PAYMENT_KINDS, ENTRY_STATUSES, INSTRUCTION_SOURCES, type InstructionSource } from './records.ts'
+import { type StatementOverlaps, NON_PAYMENT_KINDS, ENTRY_STATUSES, isInterbank } from './records.ts'
 import {
   IGNORED_REASONS,
   VERDICT_KINDS,
   MATCHED_BY,
   UNMATCHED_REASONS,
+  VERDICT_WARNINGS,
   type IgnoredReason,
   type VerdictKind,
   type MatchedBy,
@@ -47,7 +48,7 @@ class DisjointSets {
  */
 function accountFits({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
   const account = entries.account.get(entry)
-  if (account <= 0 || instructions.sourceOf(instruction) === 'pacs.008') return true
+  if (account <= 0 || isInterbank(instructions.sourceOf(instruction))) return true
   const debtor = instructions.debtor.get(instruction)
   const creditor = instructions.creditor.get(instruction)
   return debtor <= 0 || account === debtor || account === creditor
@@ -63,7 +64,7 @@ export function paysAsCredit({ instructions, entries }: Ledger, instruction: num
     if (account === creditor) return true
   }
   if (account !== 0 && account === debtor) return null
-  return instructions.sourceOf(instruction) === 'pain.001' ? false : null
+  return isInterbank(instructions.sourceOf(instruction)) ? null : false
 }
 
 /**
@@ -126,12 +127,12 @@ const OPEN_ENTRY = -1
 const CLOSED_ENTRY = -2
 
 /**
- * Assignment of entries to instructions, built up step by step. Rows are those of the ledger. Covers the instructions of one source: a
- * pain.001 and the pacs.008 that carries it out are about the same money, so each is matched against all entries.
+ * Assignment of entries to instructions, built up step by step. Rows are those of the ledger. Covers the instructions of one lane (see
+ * `assignLanes`): a payment and the interbank message that carries it out are the same money, so each is matched against all entries.
  */
 export class Attribution {
   readonly ledger: Ledger
-  readonly source: InstructionSource
+  readonly lane: number
   readonly groups: DisjointSets
   /** 1 for instructions that some entry matches or might match. */
   readonly claimed: Uint8Array
@@ -146,11 +147,15 @@ export class Attribution {
   /** End-to-end ids seen on another account or outside the day window. */
   readonly misfits_by_id = new Map<number, AttributionMisfit>()
   readonly window: BookingWindow
+  /** Bits of VERDICT_WARNINGS that take finality away, by instruction. */
+  readonly doubts = new IntColumn()
+  private readonly later_returns: { entry: number; instruction: number; by: MatchedBy }[] = []
+  /** First day after the window on which an entry under the id of the instruction was booked. */
+  private readonly later_payments = new Map<number, number>()
   /** Entries that another statement already shows, with the entry that counts. */
   readonly repeats: ReadonlyMap<number, number>
   /** ACH entries whose addenda name several payments, with the ids. */
   readonly ids_of_multiple = new Map<number, readonly number[]>()
-  private readonly source_number: number
   private readonly targets: Int32Array
   private readonly by = new ByteColumn()
   private readonly unmatched = new ByteColumn()
@@ -159,13 +164,12 @@ export class Attribution {
 
   private readonly overlaps: StatementOverlaps
 
-  constructor(ledger: Ledger, { repeated, overlaps, window }: AttributionOptions, source: InstructionSource) {
+  constructor(ledger: Ledger, { repeated, overlaps, window }: AttributionOptions, lane: number) {
     const { instructions, entries } = ledger
     this.window = window
     this.overlaps = overlaps
     this.ledger = ledger
-    this.source = source
-    this.source_number = INSTRUCTION_SOURCES.indexOf(source)
+    this.lane = lane
     this.groups = new DisjointSets(instructions.size)
     this.claimed = new Uint8Array(instructions.size)
     this.pending = new Uint8Array(instructions.size)
@@ -182,7 +186,45 @@ export class Attribution {
   misfit(instruction: number, entry: number): AttributionMisfit | null {
     if (!accountFits(this.ledger, instruction, entry)) return 'other_account'
     const due = this.ledger.instructions.day.get(instruction)
-    return dayFits(due, due, this.ledger.entries.day.get(entry), this.window) ? null : 'outside_window'
+    if (dayFits(due, due, this.ledger.entries.day.get(entry), this.window) || this.sharesUetr(instruction, entry)) return null
+    return 'outside_window'
+  }
+
+  /** A UETR is unique, so an entry with that of the instruction is about the same payment on any day. */
+  private sharesUetr(instruction: number, entry: number): boolean {
+    const uetr = this.ledger.entries.ids.uetr.get(entry)
+    return uetr !== 0 && uetr === this.ledger.instructions.ids.uetr.get(instruction)
+  }
+
+  /**
+   * Notes an entry with the id of the instruction, on its account and outside its window. A later return is kept, because returns come at
+   * any age; another entry makes the instruction doubtful. Charges and earlier returns say nothing about the payment.
+   */
+  noteOutsideWindow(entry: number, instruction: number, by: MatchedBy): void {
+    const { entries, instructions } = this.ledger
+    const day = entries.day.get(entry)
+    const later = day > instructions.day.get(instruction)
+    if (entries.isCharge(entry)) return
+    if (!entries.isReturn(entry)) {
+      this.addDoubt(instruction, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
+      if (later) this.later_payments.set(instruction, Math.min(day, this.later_payments.get(instruction) ?? day))
+    } else if (later) this.later_returns.push({ entry, instruction, by })
+  }
+
+  /** Assigns later returns, except those of an instruction that has a later payment under its id: they may return that one. */
+  assignLaterReturns(): void {
+    for (const { entry, instruction, by } of this.later_returns) {
+      if (!this.isOpen(entry)) continue
+      const paid_again = (this.later_payments.get(instruction) ?? Infinity) <= this.ledger.entries.day.get(entry)
+      if (paid_again) this.addDoubt(instruction, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
+      else this.assign(entry, instruction, by)
+    }
+    this.later_returns.length = 0
+  }
+
+  /** Adds a warning that takes finality away. */
+  addDoubt(instruction: number, warning: number): void {
+    this.doubts.set(instruction, this.doubts.get(instruction) | warning)
   }
 
   /** Another statement appears to show the same booking. */
@@ -195,16 +237,15 @@ export class Attribution {
     this.targets[entry] = CLOSED_ENTRY
   }
 
-  /** The instruction is of this attribution's source. */
+  /** The instruction is in the lane of this attribution. */
   takesPart(instruction: number): boolean {
-    return this.ledger.instructions.source.get(instruction) === this.source_number
+    return this.ledger.instructions.lane.get(instruction) === this.lane
   }
 
-  /** Indexes the instructions of this source by an id column. */
+  /** Indexes the instructions of this lane by an id column. */
   indexInstructions(column: IntColumn): RowIndex {
     const { instructions, pool } = this.ledger
-    const all = instructions.sources.size === 1 && instructions.sources.has(this.source)
-    const admits = all ? null : (row: number) => this.takesPart(row)
+    const admits = !instructions.lane.used && this.lane === 0 ? null : (row: number) => this.takesPart(row)
     return new RowIndex(column, instructions.size, pool.size, admits)
   }
 

@@ -40,13 +40,13 @@ class IdColumns {
 
   /**
    * Adds only ids that some entry (`entry_ids`) or enclosed transaction (`inside`) also has, as others cannot match. The end-to-end id is always
-   * stored for the report. -1 marks a UETR without a match.
+   * stored for the report. A UETR without a match is a negative hash, so that two instructions can still be compared.
    */
   addWanted(pool: TextPool, row: number, from: PaymentInstruction, entry_ids: IdColumns, inside: IdColumns): void {
     this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
     if (entry_ids.instruction.used || inside.instruction.used) this.instruction.set(row, pool.find(usableId(from.instruction_id)))
     if (entry_ids.transaction.used || inside.transaction.used) this.transaction.set(row, pool.find(usableId(from.transaction_id)))
-    if (entry_ids.uetr.used || inside.uetr.used) this.addUetr(pool, row, uetrKey(from.uetr))
+    this.addUetr(pool, row, uetrKey(from.uetr))
     if (entry_ids.clearing.used) this.clearing.set(row, pool.find(usableId(from.clearing_reference)))
     // Both are stored: two messages may use the same payment block id.
     if (!entry_ids.payment_information.used && !entry_ids.message.used) return
@@ -55,7 +55,7 @@ class IdColumns {
   }
 
   private addUetr(pool: TextPool, row: number, uetr: string | null): void {
-    if (uetr !== null) this.uetr.set(row, pool.find(uetr) || -1)
+    if (uetr !== null) this.uetr.set(row, pool.find(uetr) || -1 - (textHash(uetr, HASH_SEED) >>> 2))
   }
 }
 
@@ -79,6 +79,8 @@ class InstructionTable {
   readonly day = new IntColumn()
   /** The verbatim end-to-end id if it is a placeholder. */
   readonly placeholder = new IntColumn()
+  /** Set by `assignLanes`. */
+  readonly lane = new ByteColumn()
   /** Sources that occur. */
   readonly sources = new Set<InstructionSource>()
   private readonly pool: TextPool

@@ -2,7 +2,6 @@ import type { AmbiguousGroup, Attribution } from './attribution-state.ts'
 import { ByteColumn, IntColumn, MoneyColumn } from './columns.ts'
 import type { Ledger } from './ledger.ts'
 import { currencyDigits, printableText } from './values.ts'
-import { INSTRUCTION_SOURCES } from './records.ts'
 import {
   VERDICT_BASES,
   VERDICT_KINDS,
@@ -22,7 +21,7 @@ type EntryOutcome = { kind: 'matched' } | { kind: 'unmatched'; reason: Unmatched
 /** Verdict on every instruction and result for every entry. Rows are those of the ledger; results do not depend on their order. */
 export class ReconcileOutcome {
   readonly ledger: Ledger
-  /** One attribution per source of instructions, or one without instructions. */
+  /** One attribution per lane. */
   private readonly all: readonly Attribution[]
   private readonly verdict = new ByteColumn()
   private readonly basis = new ByteColumn()
@@ -37,9 +36,9 @@ export class ReconcileOutcome {
   private readonly charges = new MoneyColumn()
   private readonly payments = new IntColumn()
   private readonly reason = new IntColumn()
-  /** Linked lists of entries: first entry of an instruction plus one, and next entry by source. */
+  /** Linked lists of entries: first entry of an instruction plus one, and next entry by lane. */
   private readonly heads = new IntColumn()
-  private readonly nexts = INSTRUCTION_SOURCES.map(() => new IntColumn())
+  private readonly nexts = [new IntColumn(), new IntColumn()] as const
 
   constructor(ledger: Ledger, all: readonly Attribution[]) {
     this.ledger = ledger
@@ -74,7 +73,7 @@ export class ReconcileOutcome {
     return found.length < 2 ? found : found.sort((one, other) => this.ledger.entries.byPlace(one, other))
   }
 
-  /** Matched if instructions of any source account for it; otherwise the first reason other than `no_instruction`. */
+  /** Matched if instructions of any lane account for it; otherwise the first reason other than `no_instruction`. */
   entryOutcome(entry: number): EntryOutcome {
     const ignored = this.all[0]?.ignoredReason(entry) ?? null
     if (ignored !== null) return { kind: 'ignored', reason: ignored }
@@ -84,7 +83,7 @@ export class ReconcileOutcome {
   }
 
   private nextsOf(instruction: number): IntColumn {
-    return this.nexts[this.ledger.instructions.source.get(instruction)] ?? new IntColumn()
+    return this.nexts[this.ledger.instructions.lane.get(instruction) === 0 ? 0 : 1]
   }
 
   /** Stores that nothing pays the instruction. */

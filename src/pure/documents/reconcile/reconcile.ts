@@ -1,11 +1,12 @@
 import { Attribution, type AttributionOptions, paysAsCredit } from './attribution-state.ts'
-import { VERDICT_KINDS, type VerdictKind } from './verdicts.ts'
+import { VERDICT_KINDS, type InstructionVerdict, type VerdictKind } from './verdicts.ts'
 import { ReconcileOutcome } from './outcome.ts'
 import { attributeEntries, contestMultiplePayments } from './attribute-entries.ts'
 import { attributeBatches } from './attribute-batches.ts'
 import { decidePayment } from './instruction-verdict.ts'
 import type { Ledger } from './ledger.ts'
-import { INSTRUCTION_SOURCES } from './records.ts'
+import { isInterbank } from './records.ts'
+import { assignLanes } from './lanes.ts'
 import type { IntColumn } from './columns.ts'
 
 export interface ReconcileOptions extends AttributionOptions {
@@ -14,18 +15,16 @@ export interface ReconcileOptions extends AttributionOptions {
 }
 
 /**
- * Decides every instruction of the ledger, per source against all entries. Linear in both sides, apart from sorting rows that share an id.
+ * Decides every instruction of the ledger, per lane against all entries. Linear in both sides, apart from sorting rows that share an id.
  */
 export function reconcileLedger(ledger: Ledger, options: ReconcileOptions): ReconcileOutcome {
-  const given = INSTRUCTION_SOURCES.filter((source) => ledger.instructions.sources.has(source))
-  const sources = given.length === 0 ? INSTRUCTION_SOURCES.slice(0, 1) : given
-  const all = sources.map((source) => new Attribution(ledger, options, source))
+  const all = assignLanes(ledger).map((lane) => new Attribution(ledger, options, lane))
   const outcome = new ReconcileOutcome(ledger, all)
-  for (const at of all) decideSource(at, outcome, options)
+  for (const at of all) decideLane(at, outcome, options)
   return outcome
 }
 
-function decideSource(at: Attribution, outcome: ReconcileOutcome, options: ReconcileOptions): void {
+function decideLane(at: Attribution, outcome: ReconcileOutcome, options: ReconcileOptions): void {
   const { ledger } = at
   attributeEntries(at)
   attributeBatches(at)
@@ -108,7 +107,7 @@ function allOppose(at: Attribution, instructions: readonly number[], entries: re
       .map((row) => instruction_table.debtor.get(row)),
   )
   const banks = new Set(
-    instructions.filter((row) => instruction_table.sourceOf(row) === 'pacs.008').map((row) => instruction_table.debtor.get(row)),
+    instructions.filter((row) => isInterbank(instruction_table.sourceOf(row))).map((row) => instruction_table.debtor.get(row)),
   )
   return entries.every((row) => {
     const account = entry_table.account.get(row)
@@ -132,7 +131,8 @@ function separateInstructions(at: Attribution, instructions: readonly number[], 
     separateById(instruction_ids.uetr, entry_ids.uetr, instructions, entries) ??
     separateById(instruction_ids.instruction, entry_ids.instruction, instructions, entries) ??
     separateByDay(at, instructions, entries) ??
-    separateByLikeness(at, instructions, entries)
+    separateByLikeness(at, instructions, entries) ??
+    separateByAccount(at, instructions, entries)
   )
 }
 
@@ -211,6 +211,25 @@ function separateByLikeness(at: Attribution, instructions: readonly number[], en
   return against ? null : pairs
 }
 
+/**
+ * A payment and an interbank transfer under one id that are not the same money: the entries belong to the one that names the account of the
+ * statement. Used only between messages of both kinds, because the accounts of several payments are usually the same.
+ */
+function separateByAccount(at: Attribution, instructions: readonly number[], entries: readonly number[]): Map<number, number[]> | null {
+  const { instructions: instruction_table, entries: entry_table } = at.ledger
+  const interbank = instructions.filter((row) => isInterbank(instruction_table.sourceOf(row))).length
+  if (interbank === 0 || interbank === instructions.length) return null
+  const found = new Map<number, number[]>(instructions.map((row) => [row, []]))
+  for (const entry of entries) {
+    const account = entry_table.account.get(entry)
+    const names = (row: number) => instruction_table.debtor.get(row) === account || instruction_table.creditor.get(row) === account
+    const [owner, another] = account === 0 ? [] : instructions.filter(names)
+    if (owner === undefined || another !== undefined) return null
+    found.get(owner)?.push(entry)
+  }
+  return found
+}
+
 function counterpartyAccount({ ledger: { instructions } }: Attribution, row: number, credit: boolean): number {
   return credit ? instructions.debtor.get(row) : instructions.creditor.get(row)
 }
@@ -243,12 +262,17 @@ function decideInstruction(
   const ending = decidePayment(at, row, entries, options.require_settlement_evidence)
   switch (ending.kind) {
     case 'judged':
-      return outcome.store(row, ending.judgement, entries)
+      return outcome.store(row, withDoubts(ending.judgement, at.doubts.get(row)), entries)
     case 'released':
       return storeOpposed(at, outcome, [row], entries)
     case 'contested':
       return storeAmbiguous(at, outcome, ending.why, [row], entries)
   }
+}
+
+/** Doubts concern money that moved. */
+function withDoubts(judgement: InstructionVerdict, doubts: number): InstructionVerdict {
+  return doubts === 0 || judgement.verdict === 'UNPAID' ? judgement : { ...judgement, warnings: judgement.warnings | doubts }
 }
 
 function unpaidKind(at: Attribution, row: number): VerdictKind {

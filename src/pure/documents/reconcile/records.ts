@@ -10,6 +10,11 @@ import { accountKey, textHash, HASH_SEED } from './values.ts'
 export const INSTRUCTION_SOURCES = ['pain.001', 'pacs.008'] as const
 export type InstructionSource = (typeof INSTRUCTION_SOURCES)[number]
 
+/** Messages between banks: they settle over accounts that the message does not name. */
+export function isInterbank(source: InstructionSource): boolean {
+  return source === 'pacs.008'
+}
+
 export const ENTRY_SOURCES = ['camt.053', 'nacha'] as const
 export type EntrySource = (typeof ENTRY_SOURCES)[number]
 

@@ -114,7 +114,13 @@ export function entryOrder({ ledger: { entries } }: ReconcileOutcome): Int32Arra
 type VerdictWarning = keyof typeof VERDICT_WARNINGS
 
 /** Warnings that it may have been another payment; a verdict with one of them is not final. */
-const DOUBTS = VERDICT_WARNINGS.OTHER_COUNTERPARTY | VERDICT_WARNINGS.OTHER_UETR | VERDICT_WARNINGS.OVERLAP_INFERRED
+const DOUBTS =
+  VERDICT_WARNINGS.OTHER_COUNTERPARTY |
+  VERDICT_WARNINGS.OTHER_UETR |
+  VERDICT_WARNINGS.OVERLAP_INFERRED |
+  VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW |
+  VERDICT_WARNINGS.RETURN_PENDING |
+  VERDICT_WARNINGS.RETURN_IN_ACH_ONLY
 
 const BOOKED = EVIDENCE_GRADES.indexOf('booked')
 

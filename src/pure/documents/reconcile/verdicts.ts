@@ -22,6 +22,7 @@ export type VerdictBasis = (typeof VERDICT_BASES)[number]
 export const VERDICT_KINDS = [
   'none',
   'not_found',
+  'not_covered',
   'pending',
   'returned',
   'wrong_direction',
@@ -76,6 +77,10 @@ export const VERDICT_WARNINGS = {
   OVERLAP_INFERRED: 128,
   /** Payments under this id were booked so far apart that the id may have been reused for another payment. */
   DATES_APART: 256,
+  /** An entry outside the day window has the id of the payment: it may be a second payment, or money that came back. */
+  SAME_ID_OUTSIDE_WINDOW: 512,
+  /** The bank announces money that goes back under the id of the payment. */
+  RETURN_PENDING: 1_024,
 } as const
 
 /** Reason why an entry matches no instruction. */
@@ -91,6 +96,7 @@ export const IGNORED_REASONS = [
   'repeated_entry',
   'notification_of_change',
   'prenote',
+  'rejected',
 ] as const
 export type IgnoredReason = (typeof IGNORED_REASONS)[number]
 
