@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { ReadFindings, ReadFinding, StatementBook } from '../pure/documents/reconcile/records.ts'
-import { documentReader, type DocumentKind, type RecordSink } from '../pure/documents/reconcile/reconcile-documents.ts'
+import type { DocumentKind } from '../pure/documents/reconcile/document-kinds.ts'
+import { documentReader, type RecordSink } from '../pure/documents/reconcile/document-reader.ts'
 import { CliError } from './errors.ts'
 import { progressLine, printable } from './terminal.ts'
 

@@ -20,6 +20,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { attributeByEndToEndId } from '../pure/documents/reconcile/attribute-entries.ts'
 import { Attribution } from '../pure/documents/reconcile/attribution-state.ts'
 import { assignLanes, LANES } from '../pure/documents/reconcile/lanes.ts'
+import type { StatementCoverage } from '../pure/documents/reconcile/coverage.ts'
 import { foldId, usableId, type BookingWindow } from '../pure/documents/reconcile/values.ts'
 import { Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
 import {
@@ -29,7 +30,7 @@ import {
   type ReadFindings,
   StatementBook,
 } from '../pure/documents/reconcile/records.ts'
-import type { RecordSink } from '../pure/documents/reconcile/reconcile-documents.ts'
+import type { RecordSink } from '../pure/documents/reconcile/document-reader.ts'
 import { type InputFile, readFiles, unreadableError } from './reconcile-read.ts'
 
 const BLOCK_CHARS = 16_384
@@ -370,7 +371,9 @@ function parseInstruction(line: string): PaymentInstruction {
 function parseEntry(line: string): BankEntry {
   const record = JSON.parse(line) as SerializedRecord<BankEntry>
   const instructed = record.instructed === null ? null : { ...record.instructed, amount_minor: BigInt(record.instructed.amount_minor) }
-  return { ...record, amount_minor: BigInt(record.amount_minor), charges_minor: BigInt(record.charges_minor), instructed }
+  const share = record.share_minor === undefined ? {} : { share_minor: BigInt(record.share_minor) }
+  const { share_minor: _, ...others } = record
+  return { ...others, ...share, amount_minor: BigInt(record.amount_minor), charges_minor: BigInt(record.charges_minor), instructed }
 }
 
 /** Memory of an instruction or entry with its ids and verdict, in bytes. */
@@ -410,7 +413,10 @@ export function reconcileFiles(files: readonly InputFile[], findings: ReadFindin
   try {
     const book = new StatementBook()
     const ledger = readLedger(files, findings, book, records_in_memory)
-    return { report: reportInMemory(reconcileLedger(ledger, { ...how, ...repeatOptions(findings, book) })), close: () => undefined }
+    const options_of_book = repeatOptions(findings, book)
+    const report = reportInMemory(reconcileLedger(ledger, { ...how, ...options_of_book }))
+    addCoverage(findings, options_of_book.coverage)
+    return { report, close: () => undefined }
   } catch (error) {
     if (!(error instanceof TooManyRecords)) throw error
   }
@@ -419,7 +425,10 @@ export function reconcileFiles(files: readonly InputFile[], findings: ReadFindin
   const spool = new Spool()
   try {
     if (!readFiles(files, findings, book, spool)) throw unreadableError(files, findings)
-    return { report: spool.reconcile({ ...how, ...repeatOptions(findings, book) }), close: () => spool.close() }
+    const options_of_book = repeatOptions(findings, book)
+    const report = spool.reconcile({ ...how, ...options_of_book })
+    addCoverage(findings, options_of_book.coverage)
+    return { report, close: () => spool.close() }
   } catch (error) {
     spool.close()
     throw error
@@ -445,10 +454,18 @@ function readLedger(files: readonly InputFile[], findings: ReadFindings, book: S
   return ledger
 }
 
-function repeatOptions(findings: ReadFindings, book: StatementBook): Pick<ReconcileOptions, 'repeated' | 'overlaps'> {
+function repeatOptions(
+  findings: ReadFindings,
+  book: StatementBook,
+): Required<Pick<ReconcileOptions, 'repeated' | 'overlaps' | 'coverage' | 'rejections' | 'rejected_groups'>> {
   const { repeated, overlaps, remarks } = book.findRepeats()
   for (const { code, file } of remarks) findings.add(code, file, null)
-  return { repeated, overlaps }
+  return { repeated, overlaps, coverage: book.coverage(repeated), ...book.rejected() }
+}
+
+/** Adds what the statements do not cover, which is known after all payments are decided. */
+function addCoverage(findings: ReadFindings, coverage: StatementCoverage): void {
+  for (const { file, missing } of coverage.remarks()) findings.add('STATEMENT_INCOMPLETE', file, null, missing)
 }
 
 /** Lists of a report, from memory or from disk. They can be iterated repeatedly. */

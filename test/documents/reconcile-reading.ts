@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { ReadFindings, type BankEntry, type PaymentInstruction, StatementBook } from '../../src/pure/documents/reconcile/records.ts'
-import { documentReader, type DocumentKind } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
+import type { DocumentKind } from '../../src/pure/documents/reconcile/document-kinds.ts'
+import { documentReader } from '../../src/pure/documents/reconcile/document-reader.ts'
 
 /** All that is read of one file, given in pieces. */
 export function read(kind: DocumentKind, ...chunks: string[]) {

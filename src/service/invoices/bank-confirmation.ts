@@ -139,7 +139,7 @@ async function readStatement(document: string) {
     if (references.length > 0) naming.push({ entry, references })
   }
   const is_notification = document.slice(0, CHUNK_CHARS).includes('camt.054.')
-  const reader = new StatementReader(0, findings, book, take, is_notification ? 'notification' : true)
+  const reader = new StatementReader(0, findings, book, take, { message: is_notification ? 'camt.054' : 'camt.053', remittance: true })
   let open = true
   for (let at = 0; open && at < document.length; at += CHUNK_CHARS) {
     open = reader.write(document.slice(at, at + CHUNK_CHARS))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { missingFieldIssues } from '../../pure/checks/pack.ts'
-import type { PaymentDocument, DocumentKind } from '../../pure/documents/reconcile/reconcile-documents.ts'
+import type { DocumentKind } from '../../pure/documents/reconcile/document-kinds.ts'
+import type { PaymentDocument } from '../../pure/documents/reconcile/reconcile-documents.ts'
 import { DEFAULT_WINDOW, MAX_WINDOW_DAYS } from '../../pure/documents/reconcile/values.ts'
 import { EVIDENCE_GRADES } from '../../pure/documents/reconcile/records.ts'
 import { VERDICTS } from '../../pure/documents/reconcile/verdicts.ts'

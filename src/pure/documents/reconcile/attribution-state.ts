@@ -1,7 +1,7 @@
 import type { Ledger } from './ledger.ts'
 import { ByteColumn, IntColumn, RowIndex } from './columns.ts'
 import { dayFits, type BookingWindow } from './values.ts'
-import { type StatementOverlaps, NON_PAYMENT_KINDS, ENTRY_STATUSES, isInterbank } from './records.ts'
+import { type StatementOverlaps, NON_PAYMENT_KINDS, ENTRY_STATUSES, isCollection, isInterbank } from './records.ts'
 import {
   IGNORED_REASONS,
   VERDICT_KINDS,
@@ -64,7 +64,8 @@ export function paysAsCredit({ instructions, entries }: Ledger, instruction: num
     if (account === creditor) return true
   }
   if (account !== 0 && account === debtor) return null
-  return isInterbank(instructions.sourceOf(instruction)) ? null : false
+  const source = instructions.sourceOf(instruction)
+  return isInterbank(source) ? null : isCollection(source)
 }
 
 /**
@@ -180,6 +181,7 @@ export class Attribution {
     }
     this.repeats = repeatedEntries(ledger, (row) => !this.isIgnored(row))
     for (const row of this.repeats.keys()) this.ignore(row, 'repeated_entry')
+    for (let row = 0; row < entries.size; row++) if (entries.isBatchCharge(row) && !this.isIgnored(row)) this.matchBatch(row, 'charges')
   }
 
   /** Reason why the entry cannot belong to the instruction: its account or its day. */

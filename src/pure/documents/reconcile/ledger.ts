@@ -15,6 +15,8 @@ import {
 
 /** Ids that instructions and entries can share, as pool numbers; 0 for none or a placeholder. */
 class IdColumns {
+  /** Ids of messages and blocks are kept even if no entry has them: a status message may name them. */
+  keep_blocks = false
   readonly end_to_end = new IntColumn()
   readonly instruction = new IntColumn()
   readonly transaction = new IntColumn()
@@ -49,7 +51,7 @@ class IdColumns {
     this.addUetr(pool, row, uetrKey(from.uetr))
     if (entry_ids.clearing.used) this.clearing.set(row, pool.find(usableId(from.clearing_reference)))
     // Both are stored: two messages may use the same payment block id.
-    if (!entry_ids.payment_information.used && !entry_ids.message.used) return
+    if (!this.keep_blocks && !entry_ids.payment_information.used && !entry_ids.message.used) return
     this.payment_information.set(row, pool.number(usableId(from.payment_information_id)))
     this.message.set(row, pool.number(usableId(from.message_id)))
   }
@@ -125,6 +127,8 @@ const CREDIT_FLAG = 2
 /** The whole amount is charges. */
 const CHARGE_FLAG = 4
 
+const BATCH_CHARGE_FLAG = 8
+
 /** Entries in columns. A column takes no memory until a value is set. */
 class EntryTable {
   size = 0
@@ -142,6 +146,8 @@ class EntryTable {
   readonly instructed_currency = new IntColumn()
   readonly instructed_amount = new MoneyColumn()
   readonly charges = new MoneyColumn()
+  /** Share of charges that the bank booked next to the payment. */
+  readonly share = new MoneyColumn()
   readonly reason = new IntColumn()
   readonly fixed = new IntColumn()
   readonly fixed_width = new ByteColumn()
@@ -188,7 +194,13 @@ class EntryTable {
     this.aside.set(row, from.aside === null ? 0 : NON_PAYMENT_KINDS.indexOf(from.aside) + 1)
     this.evidence.set(row, EVIDENCE_GRADES.indexOf(from.evidence))
     const charge = from.charge === true && from.direction === 'DBIT'
-    this.flags.set(row, (from.returned ? RETURNED_FLAG : 0) | (from.direction === 'CRDT' ? CREDIT_FLAG : 0) | (charge ? CHARGE_FLAG : 0))
+    this.flags.set(
+      row,
+      (from.returned ? RETURNED_FLAG : 0) |
+        (from.direction === 'CRDT' ? CREDIT_FLAG : 0) |
+        (charge ? CHARGE_FLAG : 0) |
+        (from.batch_charge === true ? BATCH_CHARGE_FLAG : 0),
+    )
     this.currency.set(row, pool.number(from.currency))
     this.amount.set(row, from.amount_minor)
     this.charges.set(row, charge ? from.amount_minor : from.charges_minor)
@@ -227,6 +239,7 @@ class EntryTable {
     if (references.length > 0) this.references.set(row, references)
     if (from.inside !== undefined) this.addInside(row, from.inside)
     if (from.unclear === true) this.unclear.add(row)
+    if (from.share_minor !== undefined) this.share.set(row, from.share_minor)
   }
 
   private addInside(row: number, inside: readonly EnclosedTransaction[]): void {
@@ -246,6 +259,11 @@ class EntryTable {
   /** The bank books the whole amount as charges. */
   isCharge(row: number): boolean {
     return (this.flags.get(row) & CHARGE_FLAG) !== 0
+  }
+
+  /** Charges of a batch, booked in one entry with its transactions. */
+  isBatchCharge(row: number): boolean {
+    return (this.flags.get(row) & BATCH_CHARGE_FLAG) !== 0
   }
 
   isAch(row: number): boolean {
@@ -292,11 +310,24 @@ class AccountNumbers {
 
 const REMEMBERED_ACCOUNTS = 1_024
 
+/** Entries whose texts are kept: half a gigabyte of statements has more. */
+export const FACTS_KEPT = 100_000
+
 /** Both sides of a reconciliation with a shared text pool. */
 export class Ledger {
   readonly pool = new TextPool()
   readonly instructions = new InstructionTable(this.pool)
+  /** Entries as they were read, by row; empty if there are more than `FACTS_KEPT`. */
+  readonly facts = new Map<number, Pick<BankEntry, 'remittance' | 'change' | 'booking'>>()
   readonly entries = new EntryTable(this.pool)
+
+  /** Adds an entry with what a desk needs to resolve it, as long as there are few enough entries to keep that in memory. */
+  addEntry(entry: BankEntry): void {
+    const row = this.entries.add(entry)
+    if (entry.remittance === undefined && entry.change === undefined) return
+    if (row < FACTS_KEPT) this.facts.set(row, entry)
+    else this.facts.clear()
+  }
 
   /** Adds an instruction after all entries, so that only ids that can match are stored. */
   addInstructionLast(instruction: PaymentInstruction): void {

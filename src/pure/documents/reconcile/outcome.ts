@@ -87,8 +87,8 @@ export class ReconcileOutcome {
   }
 
   /** Stores that nothing pays the instruction. */
-  storeUnpaid(instruction: number, kind: VerdictKind): void {
-    this.store(instruction, { ...UNPAID_VERDICT, kind }, [])
+  storeUnpaid(instruction: number, kind: VerdictKind, reason: string | null = null): void {
+    this.store(instruction, { ...UNPAID_VERDICT, kind, reason }, [])
   }
 
   /** Stores that nothing distinguishes its entries from those of other instructions. */

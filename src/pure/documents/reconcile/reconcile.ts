@@ -1,17 +1,24 @@
 import { Attribution, type AttributionOptions, paysAsCredit } from './attribution-state.ts'
-import { VERDICT_KINDS, type InstructionVerdict, type VerdictKind } from './verdicts.ts'
+import { VERDICT_KINDS, VERDICT_WARNINGS, type InstructionVerdict, type VerdictKind } from './verdicts.ts'
 import { ReconcileOutcome } from './outcome.ts'
 import { attributeEntries, contestMultiplePayments } from './attribute-entries.ts'
 import { attributeBatches } from './attribute-batches.ts'
 import { decidePayment } from './instruction-verdict.ts'
 import type { Ledger } from './ledger.ts'
-import { isInterbank } from './records.ts'
+import type { StatementCoverage } from './coverage.ts'
+import { isCollection, isInterbank } from './records.ts'
 import { assignLanes } from './lanes.ts'
 import type { IntColumn } from './columns.ts'
 
 export interface ReconcileOptions extends AttributionOptions {
   /** A forward ACH entry alone does not settle: verdicts that rest on it become UNPAID. */
   require_settlement_evidence: boolean
+  /** Accounts and days that the statements cover; without it, every payment is covered. */
+  coverage?: StatementCoverage
+  /** Reasons of rejected payments by their ids. */
+  rejections?: ReadonlyMap<string, string | null>
+  /** Reasons of rejected messages and payment blocks by their ids. */
+  rejected_groups?: ReadonlyMap<string, string | null>
 }
 
 /**
@@ -98,6 +105,7 @@ function decideGroup(
  */
 function allOppose(at: Attribution, instructions: readonly number[], entries: readonly number[]): boolean {
   const { instructions: instruction_table, entries: entry_table } = at.ledger
+  if (instructions.some((row) => isCollection(instruction_table.sourceOf(row)))) return collectionsOppose(at, instructions, entries)
   const debtors = new Set(instructions.map((row) => instruction_table.debtor.get(row)))
   const creditors = new Set(instructions.map((row) => instruction_table.creditor.get(row)))
   // Debtor accounts that decide no direction as statement account, and debtor accounts of interbank transfers.
@@ -116,6 +124,15 @@ function allOppose(at: Attribution, instructions: readonly number[], entries: re
     if (account === 0) return banks.size === 0
     return !own.has(account) && !creditors.has(account) && banks.size <= 1 && (banks.size === 0 || banks.has(account))
   })
+}
+
+/** Pairs compared one by one; a larger group is not decided. */
+const COMPARED_PAIRS = 1_000_000
+
+function collectionsOppose({ ledger }: Attribution, instructions: readonly number[], entries: readonly number[]): boolean {
+  if (instructions.length * entries.length > COMPARED_PAIRS) return false
+  const opposes = (entry: number) => (row: number) => paysAsCredit(ledger, row, entry) === !ledger.entries.isCredit(entry)
+  return entries.every((entry) => !ledger.entries.isReturn(entry) && instructions.every(opposes(entry)))
 }
 
 /**
@@ -258,7 +275,12 @@ function decideInstruction(
 ): void {
   const contested = at.ambiguous_kind.get(row)
   if (contested !== 0) return outcome.storeAmbiguous(row, VERDICT_KINDS[contested - 1] ?? 'none')
-  if (entries.length === 0 && at.covered_by.get(row) === 0) return outcome.storeUnpaid(row, unpaidKind(at, row))
+  const rejection = rejectionOf(at, row, options)
+  if (entries.length === 0 && at.covered_by.get(row) === 0) {
+    if (rejection !== undefined) return outcome.storeUnpaid(row, 'rejected', rejection)
+    return outcome.storeUnpaid(row, unpaidKind(at, row, options.coverage))
+  }
+  if (rejection !== undefined) at.addDoubt(row, VERDICT_WARNINGS.STATUS_REJECTED)
   const ending = decidePayment(at, row, entries, options.require_settlement_evidence)
   switch (ending.kind) {
     case 'judged':
@@ -275,9 +297,34 @@ function withDoubts(judgement: InstructionVerdict, doubts: number): InstructionV
   return doubts === 0 || judgement.verdict === 'UNPAID' ? judgement : { ...judgement, warnings: judgement.warnings | doubts }
 }
 
-function unpaidKind(at: Attribution, row: number): VerdictKind {
+function unpaidKind(at: Attribution, row: number, coverage: StatementCoverage | undefined): VerdictKind {
   if (at.pending[row] === 1) return 'pending'
+  if (coverage !== undefined && !isCovered(at, row, coverage)) return 'not_covered'
   return at.misfits_by_id.get(at.ledger.instructions.ids.end_to_end.get(row)) ?? 'not_found'
+}
+
+/** Reason for which the payment was rejected, null without a stated one; undefined if nothing says that it was. */
+function rejectionOf(
+  { ledger: { instructions, pool } }: Attribution,
+  row: number,
+  { rejections, rejected_groups }: ReconcileOptions,
+): string | null | undefined {
+  const { end_to_end, uetr, payment_information, message } = instructions.ids
+  const find = (reasons: ReadonlyMap<string, string | null> | undefined, columns: readonly IntColumn[]) => {
+    if (reasons === undefined || reasons.size === 0) return undefined
+    const ids = columns.map((column) => pool.text(Math.max(0, column.get(row))))
+    const found = ids.find((id) => id !== null && reasons.has(id))
+    return found === undefined || found === null ? undefined : reasons.get(found)
+  }
+  const own = find(rejections, [end_to_end, uetr])
+  return own === undefined ? find(rejected_groups, [payment_information, message]) : own
+}
+
+/** Interbank transfers settle over accounts that the message does not name, so any statement may show them. */
+function isCovered({ ledger: { instructions, pool }, window }: Attribution, row: number, coverage: StatementCoverage): boolean {
+  const numbers = isInterbank(instructions.sourceOf(row)) ? [] : [instructions.debtor.get(row), instructions.creditor.get(row)]
+  const accounts = instructions.debtor.get(row) === 0 ? [] : numbers.map((number) => pool.text(Math.abs(number)))
+  return coverage.covers(accounts, instructions.day.get(row), window)
 }
 
 function storeAmbiguous(

@@ -1,21 +1,27 @@
 import { errorRule, infoRule, type NachaCode, type RuleText, warningRule } from '../nacha/format.ts'
 import type { XmlFaultCode } from '../xml/parser.ts'
-import { accountKey, textHash, HASH_SEED } from './values.ts'
+import { StatementCoverage, type BookedSum, type ReadStatement } from './coverage.ts'
+import { accountKey, textHash, HASH_SEED, usableId } from './values.ts'
 
 /**
  * Input of reconciliation, independent of file formats. Amounts are integers in the minor unit of their currency (see `currencyDigits`);
  * absent texts are null. Ids are verbatim; `usableId` decides what counts as an id.
  */
 
-export const INSTRUCTION_SOURCES = ['pain.001', 'pacs.008'] as const
+export const INSTRUCTION_SOURCES = ['pain.001', 'pacs.008', 'pain.008', 'pacs.003', 'mt101', 'mt103', 'ach', 'ach_debit'] as const
 export type InstructionSource = (typeof INSTRUCTION_SOURCES)[number]
 
 /** Messages between banks: they settle over accounts that the message does not name. */
 export function isInterbank(source: InstructionSource): boolean {
-  return source === 'pacs.008'
+  return source === 'pacs.008' || source === 'pacs.003' || source === 'mt103'
 }
 
-export const ENTRY_SOURCES = ['camt.053', 'nacha'] as const
+/** Direct debits: the money comes to the account of the creditor, who orders them. */
+export function isCollection(source: InstructionSource): boolean {
+  return source === 'pain.008' || source === 'pacs.003' || source === 'ach_debit'
+}
+
+export const ENTRY_SOURCES = ['camt.053', 'nacha', 'camt.052', 'camt.054', 'mt940', 'mt942', 'bai2', 'ofx', 'csv'] as const
 export type EntrySource = (typeof ENTRY_SOURCES)[number]
 
 /** Ids of a transaction without its own amount. */
@@ -63,7 +69,7 @@ export type EvidenceGrade = (typeof EVIDENCE_GRADES)[number]
 export type EntryDirection = 'DBIT' | 'CRDT'
 
 /** Kinds of entries that are never payments. */
-export const NON_PAYMENT_KINDS = ['notification_of_change', 'prenote'] as const
+export const NON_PAYMENT_KINDS = ['notification_of_change', 'prenote', 'rejected'] as const
 export type NonPaymentKind = (typeof NON_PAYMENT_KINDS)[number]
 
 /** One movement of a statement or ACH file: a transaction if details are given, otherwise a whole entry. */
@@ -107,10 +113,16 @@ export interface BankEntry extends PaymentIds {
   day: number | null
   /** The bank's transaction code marks the whole amount as charges. */
   charge?: boolean
+  /** Charges of a batch that the bank booked in one entry with its transactions; no payment and no part of one. */
+  batch_charge?: boolean
+  /** This payment's share of such charges, as far as the bank lists it. */
+  share_minor?: bigint
   /** Ids of the transactions of a row for several without amounts; absent if not all are known. */
   inside?: readonly EnclosedTransaction[]
   /** The transactions do not add up to the booked amount: the row concerns those inside and settles none of them. */
   unclear?: boolean
+  /** Code and corrected data of a notice of change. */
+  change?: { code: string; corrected_data: string }
   /** Set if the reader was asked to keep remittance information. */
   remittance?: RemittanceInformation
 }
@@ -127,6 +139,26 @@ export interface BankStatement {
   /** First and last day of the period, as `parseDay`; null if not stated. */
   from_day?: number | null
   to_day?: number | null
+  /** Day on which the statement was made. */
+  created_day?: number | null
+  /** Booked balances before and after the entries, as far as stated. */
+  opening?: StatementBalance
+  closing?: StatementBalance
+  /** The bank marks the page as the last one; null if it does not say. */
+  last_page?: boolean | null
+  /** The page number counts the messages, which may have different statements. */
+  message_page?: boolean
+  /** Number of entries that the statement says it has. */
+  stated_entries?: number | null
+  /** Intraday report, notification or payment file: it shows some entries of the account, not all. */
+  partial?: boolean
+}
+
+export interface StatementBalance {
+  currency: string
+  /** Negative for a debit balance. */
+  amount_minor: bigint
+  day: number | null
 }
 
 /** Details of a statement entry that only invoice reconciliation needs: remittance, the bank's reference, and the booking date. */
@@ -146,6 +178,15 @@ export interface RemittanceInformation {
   creditor_references: string[]
   /** Unstructured lines (Ustrd). */
   unstructured: string[]
+  /** Further texts of the bank about the entry (AddtlNtryInf, AddtlTxInf, Refs/Prtry). */
+  additional: string[]
+  /** The bank's reference of the booking (AcctSvcrRef). */
+  servicer_reference: string | null
+  /** Value date, YYYY-MM-DD. */
+  value_date: string | null
+  counterparty_name: string | null
+  /** Line of the file on which the entry begins. */
+  line: number
 }
 
 /** Findings that matter to reconciliation; validating messages is the job of other tools. */
@@ -175,11 +216,23 @@ const READ_FINDINGS = {
   DETAIL_AMOUNT: warningRule(
     'The only transaction of an entry has another amount than was booked and no charges explain the difference; the booked amount counts.',
   ),
+  CSV_COLUMNS: errorRule('The columns of the CSV file are not known; name at least the columns of the booking date and the amount.'),
+  CSV_DATES: errorRule('The dates can be read as day and month or as month and day; write them as YYYY-MM-DD.'),
+  CSV_AMOUNTS: errorRule('It is not certain whether the amounts have a decimal point or comma; write them with two decimal places.'),
+  CSV_ROWS: errorRule('The CSV file has more than 500,000 rows; split it.'),
+  ENTRY_UNREADABLE: errorRule('An entry is not in the form of its format, so its amount or direction is not certain.'),
+  CURRENCY_MISSING: warningRule('The statement names no currency; its entries count in XXX and match no payment.'),
+  CONTROL_TOTAL: warningRule('A control total of the file is not the sum of its amounts; lines may be missing.'),
+  ENCODING_IGNORED: infoRule('The text was already decoded, so the encoding that its XML declaration names is ignored.'),
+  SIDE_SWAPPED: infoRule('The file was given on the other side; it was read as what it is.'),
   NOTHING_TO_READ: warningRule('The file contains no instructions or entries.'),
   STATEMENT_REPEATED: warningRule('The statement was supplied twice; the second one does not count.'),
   STATEMENT_ID_REUSED: warningRule('Two statements have the same account, id and number but different entries; both count.'),
   STATEMENT_OVERLAP: warningRule(
     'Two statements of one account show the same entries for a day, without bank references; they count once, and verdicts that rest on them are not final.',
+  ),
+  STATEMENT_INCOMPLETE: warningRule(
+    'An entry that is not shown may have been booked, so payments without an entry there are not covered instead of unpaid; add what is missing.',
   ),
   STATEMENT_COPY: infoRule('The statement is marked as a copy and its original was not supplied; it counts.'),
 } as const satisfies Record<string, RuleText>
@@ -233,8 +286,8 @@ interface EntryDigest {
   digest_check: number
 }
 
-interface StatementInstance extends BankStatement, EntryDigest {
-  number: number
+interface StatementInstance extends ReadStatement, EntryDigest {
+  booked: Map<string, BookedSum>
   /** Booked entries without a bank reference, by day: only their digest can show that another statement repeats them. */
   unnamed: Map<number, EntryDigest>
 }
@@ -261,12 +314,65 @@ interface StatementRemark {
  */
 export class StatementBook {
   private readonly instances: StatementInstance[] = []
+  /** Reasons by end-to-end id, UETR or other id of rejected payments. */
+  private readonly rejections = new Map<string, string | null>()
+  /** Reasons by id of rejected messages and payment blocks. */
+  private readonly rejected_groups = new Map<string, string | null>()
 
   /** Returns the number for its entries. */
   open(statement: BankStatement): number {
     const number = this.instances.length
-    this.instances.push({ ...statement, number, entries: 0, digest: 0, digest_check: 0, unnamed: new Map() })
+    const nothing = { entries: 0, digest: 0, digest_check: 0, all_entries: 0, first_entry_day: 0, last_entry_day: 0 }
+    this.instances.push({ ...statement, ...nothing, number, unnamed: new Map(), booked: new Map() })
     return number
+  }
+
+  /** Adds what a statement states after its entries. */
+  update(number: number, changes: Partial<BankStatement>): void {
+    const instance = this.instances[number]
+    if (instance !== undefined) Object.assign(instance, changes)
+  }
+
+  /** Notes that a bank or operator rejected the payment of this id. */
+  reject(id: string | null, reason: string | null): void {
+    const usable = usableId(id)
+    if (usable !== null && !this.rejections.has(usable)) this.rejections.set(usable, reason)
+  }
+
+  /** Notes that a whole message or payment block of this id was rejected. */
+  rejectGroup(id: string | null, reason: string | null): void {
+    const usable = usableId(id)
+    if (usable !== null && !this.rejected_groups.has(usable)) this.rejected_groups.set(usable, reason)
+  }
+
+  /** Rejections as options of reconciliation. */
+  rejected(): Record<'rejections' | 'rejected_groups', ReadonlyMap<string, string | null>> {
+    return { rejections: this.rejections, rejected_groups: this.rejected_groups }
+  }
+
+  /** Counts an entry as a whole, whatever its transactions are. `amount_minor` is negative for a debit. */
+  count(
+    number: number,
+    entry: { status: EntryStatus; currency: string; amount_minor: bigint; reversal: boolean; day: number | null },
+  ): void {
+    const instance = this.instances[number]
+    if (instance === undefined) return
+    instance.all_entries++
+    const { status, currency, amount_minor, reversal, day } = entry
+    if (status !== 'BOOK') return
+    if (day !== null) {
+      if (instance.first_entry_day === 0 || day < instance.first_entry_day) instance.first_entry_day = day
+      if (day > instance.last_entry_day) instance.last_entry_day = day
+    }
+    let sum = instance.booked.get(currency)
+    if (sum === undefined) instance.booked.set(currency, (sum = { total_minor: 0n, reversed_minor: 0n }))
+    sum.total_minor += amount_minor
+    if (reversal) sum.reversed_minor += amount_minor
+  }
+
+  /** Accounts and days that the statements cover, without those in `repeated`. */
+  coverage(repeated: ReadonlySet<number>): StatementCoverage {
+    return new StatementCoverage(this.instances.filter(({ number }) => !repeated.has(number)))
   }
 
   /** Some files state their identity only at the end. */

@@ -120,6 +120,7 @@ const DOUBTS =
   VERDICT_WARNINGS.OVERLAP_INFERRED |
   VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW |
   VERDICT_WARNINGS.RETURN_PENDING |
+  VERDICT_WARNINGS.STATUS_REJECTED |
   VERDICT_WARNINGS.RETURN_IN_ACH_ONLY
 
 const BOOKED = EVIDENCE_GRADES.indexOf('booked')
@@ -153,7 +154,7 @@ export function verdictRow(outcome: ReconcileOutcome, row: number): VerdictRow {
 }
 
 /** Final: settled, booked in a statement, and without doubt about the payment. */
-function isFinalVerdict({ verdict, evidence, warnings }: InstructionVerdict): boolean {
+export function isFinalVerdict({ verdict, evidence, warnings }: InstructionVerdict): boolean {
   return verdict === 'SETTLED' && evidence === BOOKED && (warnings & DOUBTS) === 0
 }
 

@@ -23,6 +23,7 @@ export const VERDICT_KINDS = [
   'none',
   'not_found',
   'not_covered',
+  'rejected',
   'pending',
   'returned',
   'wrong_direction',
@@ -54,6 +55,7 @@ export const MATCHED_BY = [
   'trace',
   'payment_information_id',
   'message_id',
+  'charges',
 ] as const
 export type MatchedBy = (typeof MATCHED_BY)[number]
 
@@ -81,6 +83,8 @@ export const VERDICT_WARNINGS = {
   SAME_ID_OUTSIDE_WINDOW: 512,
   /** The bank announces money that goes back under the id of the payment. */
   RETURN_PENDING: 1_024,
+  /** A status message or the operator says that the payment was rejected, but the statement shows it. */
+  STATUS_REJECTED: 2_048,
 } as const
 
 /** Reason why an entry matches no instruction. */

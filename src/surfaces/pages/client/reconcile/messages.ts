@@ -1,5 +1,5 @@
 import type { EntryShare } from '../../../../pure/documents/reconcile/outcome.ts'
-import type { DocumentKind } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
+import type { DocumentKind } from '../../../../pure/documents/reconcile/document-kinds.ts'
 import type { Verdict } from '../../../../pure/documents/reconcile/verdicts.ts'
 
 /** Messages between the page and its worker. Amounts are decimal text: the page does not compute with them. */

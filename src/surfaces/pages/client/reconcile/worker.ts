@@ -2,7 +2,8 @@ import { ISO4217 } from '../../../../pure/checks/currency.ts'
 import { readSnapshot, snapshotHash } from '../../../../pure/datasets/definition.ts'
 import { Ledger } from '../../../../pure/documents/reconcile/ledger.ts'
 import { isConserved, TotalsCollector, totalsJson, type ReconcileOutcome } from '../../../../pure/documents/reconcile/outcome.ts'
-import { documentReader, type DocumentKind, type RecordSink } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
+import type { DocumentKind } from '../../../../pure/documents/reconcile/document-kinds.ts'
+import { documentReader, type RecordSink } from '../../../../pure/documents/reconcile/document-reader.ts'
 import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
 import {
   ReadFindings,
@@ -115,11 +116,17 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
   })
   const { repeated, overlaps, remarks: repeats } = book.findRepeats()
   for (const { code, file } of repeats) findings.add(code, file, null)
-  const listed = findings.list.map(({ file, line, severity, code, message }) => ({ file, line, severity, code, message }))
-  const found = { remarks: await withExcerpts(listed, [instructions, statement]), remark_count: findings.count }
-  if (findings.errors > 0) return { kind: 'unreadable', ...found }
+  const remarks = async () => {
+    const listed = findings.list.map(({ file, line, severity, code, message }) => ({ file, line, severity, code, message }))
+    return { remarks: await withExcerpts(listed, [instructions, statement]), remark_count: findings.count }
+  }
+  if (findings.errors > 0) return { kind: 'unreadable', ...(await remarks()) }
   send({ kind: 'progress', progress: { step: 'matching' } })
-  const outcome = reconcileLedger(ledger, { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps })
+  const coverage = book.coverage(repeated)
+  const how = { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps, coverage, ...book.rejected() }
+  const outcome = reconcileLedger(ledger, how)
+  for (const { file, missing } of coverage.remarks()) findings.add('STATEMENT_INCOMPLETE', file, null, missing)
+  const found = await remarks()
   const rows = new ReportRows(outcome)
   finished = { rows, source: { outcome, files: [instructions.name, statement.name], findings: findings.list } }
   const collector = new TotalsCollector()
