@@ -20,7 +20,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { attributeByEndToEndId } from '../pure/documents/reconcile/attribute-entries.ts'
 import { Attribution } from '../pure/documents/reconcile/attribution-state.ts'
 import { assignLanes, LANES } from '../pure/documents/reconcile/lanes.ts'
-import type { StatementCoverage } from '../pure/documents/reconcile/coverage.ts'
 import { foldId, usableId, type BookingWindow } from '../pure/documents/reconcile/values.ts'
 import { Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
 import {
@@ -415,7 +414,7 @@ export function reconcileFiles(files: readonly InputFile[], findings: ReadFindin
     const ledger = readLedger(files, findings, book, records_in_memory)
     const options_of_book = repeatOptions(findings, book)
     const report = reportInMemory(reconcileLedger(ledger, { ...how, ...options_of_book }))
-    addCoverage(findings, options_of_book.coverage)
+    findings.addIncomplete(options_of_book.coverage.remarks())
     return { report, close: () => undefined }
   } catch (error) {
     if (!(error instanceof TooManyRecords)) throw error
@@ -427,7 +426,7 @@ export function reconcileFiles(files: readonly InputFile[], findings: ReadFindin
     if (!readFiles(files, findings, book, spool)) throw unreadableError(files, findings)
     const options_of_book = repeatOptions(findings, book)
     const report = spool.reconcile({ ...how, ...options_of_book })
-    addCoverage(findings, options_of_book.coverage)
+    findings.addIncomplete(options_of_book.coverage.remarks())
     return { report, close: () => spool.close() }
   } catch (error) {
     spool.close()
@@ -440,14 +439,15 @@ function readLedger(files: readonly InputFile[], findings: ReadFindings, book: S
   const bounded = () => {
     if (ledger.instructions.size + ledger.entries.size >= most) throw new TooManyRecords()
   }
-  const sink = {
+  const sink: RecordSink = {
+    keep_remittance: true,
     instruction(instruction: PaymentInstruction) {
       bounded()
       ledger.addInstructionLast(instruction)
     },
     entry(entry: BankEntry) {
       bounded()
-      ledger.entries.add(entry)
+      ledger.addEntry(entry)
     },
   }
   if (!readFiles(files, findings, book, sink)) throw unreadableError(files, findings)
@@ -461,11 +461,6 @@ function repeatOptions(
   const { repeated, overlaps, remarks } = book.findRepeats()
   for (const { code, file } of remarks) findings.add(code, file, null)
   return { repeated, overlaps, coverage: book.coverage(repeated), ...book.rejected() }
-}
-
-/** Adds what the statements do not cover, which is known after all payments are decided. */
-function addCoverage(findings: ReadFindings, coverage: StatementCoverage): void {
-  for (const { file, missing } of coverage.remarks()) findings.add('STATEMENT_INCOMPLETE', file, null, missing)
 }
 
 /** Lists of a report, from memory or from disk. They can be iterated repeatedly. */

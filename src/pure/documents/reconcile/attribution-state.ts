@@ -46,7 +46,7 @@ class DisjointSets {
  * Checks the statement's account against the instruction. Only two IBANs can contradict each other; interbank transfers settle over
  * accounts that the message does not name.
  */
-function accountFits({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
+export function accountFits({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
   const account = entries.account.get(entry)
   if (account <= 0 || isInterbank(instructions.sourceOf(instruction))) return true
   const debtor = instructions.debtor.get(instruction)

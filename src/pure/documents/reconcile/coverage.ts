@@ -136,7 +136,7 @@ function coveredAccount(
     holes.push(hole)
   }
   const wholes = Array.from(
-    Map.groupBy(group, ({ id, sequence, number }) => JSON.stringify(id === null && sequence === null ? number : [id, sequence])).values(),
+    Map.groupBy(group, ({ id, sequence, page, number }) => statementGroup({ id, sequence, page, number })).values(),
     wholeStatement,
   ).toSorted((one, other) => one.order - other.order || (one.sequence ?? 0) - (other.sequence ?? 0))
   for (const whole of wholes) {
@@ -153,6 +153,12 @@ function coveredAccount(
   const file = group[0]?.file ?? 0
   const from = Math.min(...wholes.map((one) => one.from))
   return { account: group[0]?.account ?? null, file, from, to: days.length === 0 ? Infinity : Math.max(...days), holes }
+}
+
+/** Pages of one statement have its number; banks may give each page another id. */
+function statementGroup({ id, sequence, page, number }: Pick<ReadStatement, 'id' | 'sequence' | 'page' | 'number'>): string {
+  if (id === null && sequence === null) return JSON.stringify(number)
+  return JSON.stringify(page !== null && sequence !== null ? [sequence] : [id, sequence])
 }
 
 function wholeStatement(pages: ReadStatement[]): WholeStatement {
@@ -190,7 +196,8 @@ function statementName({ first: { id, sequence, account } }: WholeStatement): st
 
 /** Pages, entries or amounts that the statement itself says are missing; null if it is complete as far as it says. */
 function missingInside({ pages }: WholeStatement, of_messages: ReadonlySet<number | null>): string | null {
-  return missingPages(pages, of_messages) ?? missingEntries(pages) ?? missingAmount(pages)
+  const stated = pages.find(({ incomplete }) => incomplete !== undefined)?.incomplete
+  return stated ?? missingPages(pages, of_messages) ?? missingEntries(pages) ?? missingAmount(pages)
 }
 
 function missingPages(pages: readonly ReadStatement[], of_messages: ReadonlySet<number | null>): string | null {

@@ -28,8 +28,9 @@ const SLOT = {
   debtor_other: 21,
   creditor_iban: 22,
   creditor_other: 23,
+  creditor_reference: 24,
 } as const
-const SLOT_COUNT = 24
+const SLOT_COUNT = 25
 
 function transactionPaths(at: string): Record<string, number> {
   return {
@@ -43,6 +44,7 @@ function transactionPaths(at: string): Record<string, number> {
     [`${at}/DbtrAcct/Id/Othr/Id`]: SLOT.debtor_other,
     [`${at}/CdtrAcct/Id/IBAN`]: SLOT.creditor_iban,
     [`${at}/CdtrAcct/Id/Othr/Id`]: SLOT.creditor_other,
+    [`${at}/RmtInf/Strd/CdtrRefInf/Ref`]: SLOT.creditor_reference,
   }
 }
 
@@ -131,7 +133,8 @@ export class InstructionReader implements MessageHandler {
   text(slot: number, text: string, currency: string | null): void {
     // Another message in the same file starts with its own id.
     if (slot === SLOT.message_id) this.slots.clear(0, SLOT_COUNT)
-    if (!this.slots.set(slot, text, currency, this.reader.line)) this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
+    if (!this.slots.set(slot, text, currency, this.reader.line) && slot !== SLOT.creditor_reference)
+      this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
   }
 
   leave(slot: number): void {
@@ -169,6 +172,7 @@ export class InstructionReader implements MessageHandler {
         slots.get(SLOT.block_creditor_iban) ??
         slots.get(SLOT.block_creditor_other),
       day: this.day(),
+      creditor_reference: slots.get(SLOT.creditor_reference),
     })
   }
 

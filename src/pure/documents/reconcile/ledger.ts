@@ -81,6 +81,7 @@ class InstructionTable {
   readonly day = new IntColumn()
   /** The verbatim end-to-end id if it is a placeholder. */
   readonly placeholder = new IntColumn()
+  readonly creditor_reference = new IntColumn()
   /** Set by `assignLanes`. */
   readonly lane = new ByteColumn()
   /** Sources that occur. */
@@ -108,6 +109,7 @@ class InstructionTable {
     this.debtor.set(row, this.accounts.number(from.debtor_account))
     this.creditor.set(row, this.accounts.number(from.creditor_account))
     this.day.set(row, from.day ?? 0)
+    if (from.creditor_reference !== undefined) this.creditor_reference.set(row, pool.number(usableId(from.creditor_reference)))
     if (this.ids.end_to_end.get(row) === 0) this.placeholder.set(row, pool.number(from.end_to_end_id))
     return row
   }

@@ -1,4 +1,5 @@
-import type { AmbiguousGroup, Attribution } from './attribution-state.ts'
+import { accountFits, paysAsCredit, type AmbiguousGroup, type Attribution } from './attribution-state.ts'
+import { CandidateIndex, type Candidate } from './candidates.ts'
 import { ByteColumn, IntColumn, MoneyColumn } from './columns.ts'
 import type { Ledger } from './ledger.ts'
 import { currencyDigits, printableText } from './values.ts'
@@ -14,6 +15,15 @@ import {
   type Verdict,
   type VerdictKind,
 } from './verdicts.ts'
+
+/** Kinds of payments without an entry. */
+const OPEN_KINDS: ReadonlySet<VerdictKind> = new Set<VerdictKind>([
+  'not_found',
+  'not_covered',
+  'other_account',
+  'outside_window',
+  'pending',
+])
 
 /** Result for an entry. */
 type EntryOutcome = { kind: 'matched' } | { kind: 'unmatched'; reason: UnmatchedReason } | { kind: 'ignored'; reason: IgnoredReason }
@@ -37,6 +47,7 @@ export class ReconcileOutcome {
   private readonly payments = new IntColumn()
   private readonly reason = new IntColumn()
   /** Linked lists of entries: first entry of an instruction plus one, and next entry by lane. */
+  private candidates: CandidateIndex | null = null
   private readonly heads = new IntColumn()
   private readonly nexts = [new IntColumn(), new IntColumn()] as const
 
@@ -80,6 +91,22 @@ export class ReconcileOutcome {
     if (this.all.some((at) => at.isMatched(entry))) return { kind: 'matched' }
     const reasons = this.all.map((at) => at.unmatchedReason(entry))
     return { kind: 'unmatched', reason: reasons.find((reason) => reason !== 'no_instruction') ?? 'no_instruction' }
+  }
+
+  /** Entries that may be the open payment, for a person to decide. */
+  candidatesOf(instruction: number): Candidate[] {
+    if (this.ledger.facts.size === 0 || !OPEN_KINDS.has(this.verdictOf(instruction).kind)) return []
+    this.candidates ??= new CandidateIndex(this.ledger, this.unmatchedRows())
+    return this.candidates.find(
+      instruction,
+      (entry) =>
+        accountFits(this.ledger, instruction, entry) &&
+        paysAsCredit(this.ledger, instruction, entry) !== !this.ledger.entries.isCredit(entry),
+    )
+  }
+
+  private *unmatchedRows(): Generator<number> {
+    for (let row = 0; row < this.ledger.entries.size; row++) if (this.entryOutcome(row).kind === 'unmatched') yield row
   }
 
   private nextsOf(instruction: number): IntColumn {

@@ -1,6 +1,14 @@
 import { DEFAULT_WINDOW } from './values.ts'
 import { ReadFindings, type ReadFinding, StatementBook } from './records.ts'
-import { DOCUMENT_SIDES, headText, resolveDocuments, type DocumentKind, type DocumentSide } from './document-kinds.ts'
+import {
+  detectKind,
+  DOCUMENT_SIDES,
+  formatName,
+  headText,
+  resolveDocuments,
+  type DocumentKind,
+  type DocumentSide,
+} from './document-kinds.ts'
 import { documentReader, type RecordSink } from './document-reader.ts'
 import type { CsvColumns } from './statements/csv.ts'
 import { Ledger } from './ledger.ts'
@@ -44,6 +52,8 @@ export interface ReconcileReport {
   conserved: boolean
   findings: ReadFinding[]
   finding_count: number
+  /** Format of each document. */
+  formats: string[]
 }
 
 /**
@@ -76,7 +86,10 @@ export function reconcileDocuments(
   }
   const { repeated, overlaps, remarks } = book.findRepeats()
   for (const { code, file } of remarks) findings.add(code, file, null)
-  if (findings.errors > 0) return { ...emptyReport(), findings: findings.list, finding_count: findings.count }
+  const formats = documents.map(({ text }) => formatName(headText(text)) ?? detectKind(headText(text)) ?? 'a format that is not recognized')
+  for (const side of ['instructions', 'statement'] as const)
+    if (!kinds.some(({ kind }) => DOCUMENT_SIDES[kind] === side)) findings.add('SIDE_MISSING', 0, null, `no ${side} file`)
+  if (findings.errors > 0) return { ...emptyReport(), findings: findings.list, finding_count: findings.count, formats }
   const coverage = book.coverage(repeated)
   const outcome = reconcileLedger(ledger, {
     require_settlement_evidence,
@@ -86,8 +99,8 @@ export function reconcileDocuments(
     coverage,
     ...book.rejected(),
   })
-  for (const { file, missing } of coverage.remarks()) findings.add('STATEMENT_INCOMPLETE', file, null, missing)
-  return { ...buildReport(outcome), findings: findings.list, finding_count: findings.count }
+  findings.addIncomplete(coverage.remarks())
+  return { ...buildReport(outcome), findings: findings.list, finding_count: findings.count, formats }
 }
 
 /** Status messages count on both sides. */
@@ -96,7 +109,7 @@ function sideOfKind(kind: DocumentKind): DocumentSide {
   return side === 'status' ? 'statement' : side
 }
 
-function emptyReport(): Omit<ReconcileReport, 'findings' | 'finding_count'> {
+function emptyReport(): Omit<ReconcileReport, 'findings' | 'finding_count' | 'formats'> {
   const lists = { verdicts: [], unmatched: [], ignored: [], ambiguous: [], input_defects: [], totals: [] }
   const summary = 'An input could not be read completely, so nothing was checked; see findings.'
   return { valid: false, all_settled: false, summary, concerns: null, counts: zeroCounts(), conserved: false, ...lists }
@@ -107,7 +120,7 @@ function zeroCounts(): Record<Verdict, number> {
 }
 
 /** Builds the report of an outcome. */
-export function buildReport(outcome: ReconcileOutcome): Omit<ReconcileReport, 'findings' | 'finding_count'> {
+export function buildReport(outcome: ReconcileOutcome): Omit<ReconcileReport, 'findings' | 'finding_count' | 'formats'> {
   const verdicts = Array.from(instructionOrder(outcome), (row) => verdictRow(outcome, row))
   const counts = zeroCounts()
   for (const row of instructionOrder(outcome)) counts[outcome.verdictOf(row).verdict]++

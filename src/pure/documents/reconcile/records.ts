@@ -1,6 +1,6 @@
 import { errorRule, infoRule, type NachaCode, type RuleText, warningRule } from '../nacha/format.ts'
 import type { XmlFaultCode } from '../xml/parser.ts'
-import { StatementCoverage, type BookedSum, type ReadStatement } from './coverage.ts'
+import { StatementCoverage, type BookedSum, type CoverageRemark, type ReadStatement } from './coverage.ts'
 import { accountKey, textHash, HASH_SEED, usableId } from './values.ts'
 
 /**
@@ -52,6 +52,8 @@ export interface PaymentInstruction extends PaymentIds {
   creditor_account: string | null
   /** Requested execution or interbank settlement day, as `parseDay`; null if not stated. */
   day: number | null
+  /** The first structured creditor reference. */
+  creditor_reference?: string | null
 }
 
 /** Booking status. Only BOOK is money that moved; OTHER is a proprietary code of the bank. */
@@ -150,6 +152,8 @@ export interface BankStatement {
   message_page?: boolean
   /** Number of entries that the statement says it has. */
   stated_entries?: number | null
+  /** What is missing, as a control total of the file shows. */
+  incomplete?: string
   /** Intraday report, notification or payment file: it shows some entries of the account, not all. */
   partial?: boolean
 }
@@ -224,6 +228,7 @@ const READ_FINDINGS = {
   CURRENCY_MISSING: warningRule('The statement names no currency; its entries count in XXX and match no payment.'),
   CONTROL_TOTAL: warningRule('A control total of the file is not the sum of its amounts; lines may be missing.'),
   ENCODING_IGNORED: infoRule('The text was already decoded, so the encoding that its XML declaration names is ignored.'),
+  SIDE_MISSING: errorRule('Both payments and statements are needed; no file of one side was given.'),
   SIDE_SWAPPED: infoRule('The file was given on the other side; it was read as what it is.'),
   NOTHING_TO_READ: warningRule('The file contains no instructions or entries.'),
   STATEMENT_REPEATED: warningRule('The statement was supplied twice; the second one does not count.'),
@@ -261,6 +266,13 @@ export class ReadFindings {
   add(code: ReadCode, file: number, line: number | null, found: string | null = null): void {
     const { severity, message } = READ_FINDINGS[code]
     this.put({ code, severity, file, line, message: found === null ? message : `Found ${found}. ${message}` })
+  }
+
+  /** Adds what the statements do not cover. */
+  addIncomplete(missing: readonly CoverageRemark[]): void {
+    const { severity, message } = READ_FINDINGS.STATEMENT_INCOMPLETE
+    for (const { file, missing: text } of missing)
+      this.put({ code: 'STATEMENT_INCOMPLETE', severity, file, line: null, message: `Missing: ${text}. ${message}` })
   }
 
   /** Clears everything before the files are read again. */

@@ -186,7 +186,7 @@ export class Bai2Reader {
       line,
       `${stated}, not the sum ${this.total}, in units of 1/${10 ** currencyDigits(this.currency)}`,
     )
-    this.statements.update({ stated_entries: Number.MAX_SAFE_INTEGER })
+    this.statements.update({ incomplete: 'lines, by its control total,' })
   }
 }
 

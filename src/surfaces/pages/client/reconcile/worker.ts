@@ -125,7 +125,7 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
   const coverage = book.coverage(repeated)
   const how = { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps, coverage, ...book.rejected() }
   const outcome = reconcileLedger(ledger, how)
-  for (const { file, missing } of coverage.remarks()) findings.add('STATEMENT_INCOMPLETE', file, null, missing)
+  findings.addIncomplete(coverage.remarks())
   const found = await remarks()
   const rows = new ReportRows(outcome)
   finished = { rows, source: { outcome, files: [instructions.name, statement.name], findings: findings.list } }
@@ -217,13 +217,14 @@ export async function readFiles(
   const ledger = new Ledger()
   let [bytes, records] = [0, 0]
   const sink: RecordSink = {
+    keep_remittance: true,
     instruction(instruction: PaymentInstruction) {
       records++
       ledger.addInstructionLast(instruction)
     },
     entry(entry: BankEntry) {
       records++
-      ledger.entries.add(entry)
+      ledger.addEntry(entry)
     },
   }
   const read = async (side: FileSide): Promise<DocumentKind> => {
