@@ -33,6 +33,7 @@ test('a pain.001 of any version, bare or in an envelope, prefixed or not', () =>
         debtor_account: DEBTOR,
         creditor_account: CREDITOR,
         day: null,
+        creditor_reference: null,
       })
     }
   }

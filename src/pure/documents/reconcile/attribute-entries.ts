@@ -52,12 +52,12 @@ class SharedKeys {
     return found === -1 ? 'other_account' : found
   }
 
-  /** An entry outside the window of all instructions of the key may concern any of them, except charges and returns before all of them. */
+  /** An entry after the window of all instructions of the key may concern any of them; charges do not. */
   doubtAll(key: number, entry: number): void {
     const { entries } = this.at.ledger
     const shared = this.keys.get(key)
     if (shared === undefined || shared.doubted || entries.isCharge(entry)) return
-    if (entries.isReturn(entry) && entries.day.get(entry) < shared.first_day) return
+    if (entries.day.get(entry) <= shared.last_day) return
     shared.doubted = true
     for (const row of shared.all) this.at.addDoubt(row, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
   }

@@ -200,17 +200,19 @@ export class Attribution {
 
   /**
    * Notes an entry with the id of the instruction, on its account and outside its window. A later return is kept, because returns come at
-   * any age; another entry makes the instruction doubtful. Charges and earlier returns say nothing about the payment.
+   * any age; another later entry makes the instruction doubtful. An earlier one is another use of the id, as for a monthly rent, and charges
+   * say nothing about the payment.
    */
   noteOutsideWindow(entry: number, instruction: number, by: MatchedBy): void {
     const { entries, instructions } = this.ledger
     const day = entries.day.get(entry)
-    const later = day > instructions.day.get(instruction)
-    if (entries.isCharge(entry)) return
-    if (!entries.isReturn(entry)) {
-      this.addDoubt(instruction, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
-      if (later) this.later_payments.set(instruction, Math.min(day, this.later_payments.get(instruction) ?? day))
-    } else if (later) this.later_returns.push({ entry, instruction, by })
+    if (day <= instructions.day.get(instruction) || entries.isCharge(entry)) return
+    if (entries.isReturn(entry)) {
+      this.later_returns.push({ entry, instruction, by })
+      return
+    }
+    this.addDoubt(instruction, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
+    this.later_payments.set(instruction, Math.min(day, this.later_payments.get(instruction) ?? day))
   }
 
   /** Assigns later returns, except those of an instruction that has a later payment under its id: they may return that one. */

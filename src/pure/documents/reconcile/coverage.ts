@@ -30,6 +30,8 @@ interface CoveredAccount {
   file: number
   from: number
   to: number
+  /** Last day by stated periods and balances alone; infinite without one. */
+  stated_to: number
   holes: CoverageHole[]
 }
 
@@ -58,8 +60,11 @@ export class StatementCoverage {
     this.accounts = Array.from(groups.values(), (group) => coveredAccount(group, of_messages, this.incomplete))
   }
 
-  /** Checks whether the statements would show the payment; if not, the reason is kept for `remarks`. Day 0 is unknown. */
-  covers(accounts: readonly (string | null)[], day: number, window: BookingWindow): boolean {
+  /**
+   * Checks whether the statements would show the payment; if not, the reason is kept for `remarks`. Day 0 is unknown. The last entry ends a
+   * statement without a period, unless `by_statement` asks for stated days only.
+   */
+  covers(accounts: readonly (string | null)[], day: number, window: BookingWindow, by_statement = false): boolean {
     const named = accounts.filter((one) => one !== null)
     const found = this.accounts.filter((one) => named.length === 0 || named.some((account) => mayBeSameAccount(one.account, account)))
     const [first] = found
@@ -69,7 +74,8 @@ export class StatementCoverage {
       this.note(0, `account ${account ?? ''}`, `a statement of ${which}`)
       return false
     }
-    if (found.some((one) => coversDay(one, day, window))) return true
+    const known = by_statement ? found.map((one) => ({ ...one, to: one.stated_to })) : found
+    if (known.some((one) => coversDay(one, day, window))) return true
     const { from, to } = first
     if (day !== 0 && (day < from || day > to))
       this.note(
@@ -117,6 +123,7 @@ interface WholeStatement {
   sequence: number | null
   from: number
   to: number
+  stated_to: number
   /** Lowest day known of it, to sort by. */
   order: number
   pages: ReadStatement[]
@@ -152,7 +159,14 @@ function coveredAccount(
   const days = wholes.map(({ to }) => to).filter(Number.isFinite)
   const file = group[0]?.file ?? 0
   const from = Math.min(...wholes.map((one) => one.from))
-  return { account: group[0]?.account ?? null, file, from, to: days.length === 0 ? Infinity : Math.max(...days), holes }
+  return {
+    account: group[0]?.account ?? null,
+    file,
+    from,
+    to: days.length === 0 ? Infinity : Math.max(...days),
+    stated_to: Math.max(...wholes.map((one) => one.stated_to)),
+    holes,
+  }
 }
 
 /** Pages of one statement have its number; banks may give each page another id. */
@@ -175,6 +189,7 @@ function wholeStatement(pages: ReadStatement[]): WholeStatement {
     sequence: sequenceNumber(first.sequence),
     from: Number.isFinite(stated_from) ? Math.min(stated_from, least(pages.map((page) => page.first_entry_day))) : -Infinity,
     to: Number.isFinite(to) ? to : Infinity,
+    stated_to: Number.isFinite(stated_to) ? to : Infinity,
     order: Number.isFinite(order) ? order : 0,
     pages,
   }

@@ -299,8 +299,9 @@ function withDoubts(judgement: InstructionVerdict, doubts: number): InstructionV
 
 function unpaidKind(at: Attribution, row: number, coverage: StatementCoverage | undefined): VerdictKind {
   if (at.pending[row] === 1) return 'pending'
-  if (coverage !== undefined && !isCovered(at, row, coverage)) return 'not_covered'
-  return at.misfits_by_id.get(at.ledger.instructions.ids.end_to_end.get(row)) ?? 'not_found'
+  const misfit = at.misfits_by_id.get(at.ledger.instructions.ids.end_to_end.get(row))
+  if (coverage !== undefined && !isCovered(at, row, coverage, misfit !== undefined)) return 'not_covered'
+  return misfit ?? 'not_found'
 }
 
 /** Reason for which the payment was rejected, null without a stated one; undefined if nothing says that it was. */
@@ -321,10 +322,15 @@ function rejectionOf(
 }
 
 /** Interbank transfers settle over accounts that the message does not name, so any statement may show them. */
-function isCovered({ ledger: { instructions, pool }, window }: Attribution, row: number, coverage: StatementCoverage): boolean {
+function isCovered(
+  { ledger: { instructions, pool }, window }: Attribution,
+  row: number,
+  coverage: StatementCoverage,
+  by_statement: boolean,
+): boolean {
   const numbers = isInterbank(instructions.sourceOf(row)) ? [] : [instructions.debtor.get(row), instructions.creditor.get(row)]
   const accounts = instructions.debtor.get(row) === 0 ? [] : numbers.map((number) => pool.text(Math.abs(number)))
-  return coverage.covers(accounts, instructions.day.get(row), window)
+  return coverage.covers(accounts, instructions.day.get(row), window, by_statement)
 }
 
 function storeAmbiguous(

@@ -79,7 +79,7 @@ export const VERDICT_WARNINGS = {
   OVERLAP_INFERRED: 128,
   /** Payments under this id were booked so far apart that the id may have been reused for another payment. */
   DATES_APART: 256,
-  /** An entry outside the day window has the id of the payment: it may be a second payment, or money that came back. */
+  /** An entry after the day window has the id of the payment: it may be a second payment, or money that came back. */
   SAME_ID_OUTSIDE_WINDOW: 512,
   /** The bank announces money that goes back under the id of the payment. */
   RETURN_PENDING: 1_024,

@@ -55,7 +55,7 @@ const HEADERS: Readonly<Record<CsvColumn, readonly string[]>> = {
     'kontonummer iban|kontonummer|iban|iban zahlungsbeteiligter|counterparty account|counterparty iban|tegenrekening|tegenrekening iban bban|numer konta|beneficiary account',
   ),
   text: words(
-    'verwendungszweck|buchungstext verwendungszweck|description|details|memo|text|omschrijving|mededelingen|opis|tytul|opis operacji|concepto|libelle|narrative|communication|particulars|descrizione',
+    'verwendungszweck|zweck|buchungstext verwendungszweck|description|details|memo|text|omschrijving|mededelingen|opis|tytul|opis operacji|concepto|libelle|narrative|communication|particulars|descrizione',
   ),
 }
 
@@ -88,6 +88,7 @@ export class CsvReader {
   private separator = ''
   private columns: Partial<Record<CsvColumn, number>> | null = null
   private readonly rows: CsvRow[] = []
+  private currency_told = false
   private quoted: { line: number; text: string } | null = null
 
   constructor(target: PlainTarget, named: CsvColumns | null) {
@@ -175,6 +176,12 @@ export class CsvReader {
     }
   }
 
+  /** A code in place of a header names the currency of all rows. */
+  private namedCurrency(): string {
+    const code = this.named?.currency?.trim() ?? ''
+    return /^[A-Z]{3}$/.test(code) ? code : ''
+  }
+
   private readRow({ line }: CsvRow, cell: (column: CsvColumn) => string, how: { order: DateOrder; point: DecimalSign }): void {
     const { target } = this
     const [debit, credit] = [cell('debit'), cell('credit')]
@@ -185,8 +192,11 @@ export class CsvReader {
       if (cell('booked_on') !== '') target.findings.add('ENTRY_UNREADABLE', target.file, line)
       return
     }
-    const currency = cell('currency').toUpperCase() || /\b(EUR|USD|GBP|CHF|PLN)\b/.exec(written)?.[1] || NO_CURRENCY
-    if (currency === NO_CURRENCY) target.findings.add('CURRENCY_MISSING', target.file, line)
+    const currency = cell('currency').toUpperCase() || this.namedCurrency() || NO_CURRENCY
+    if (currency === NO_CURRENCY && !this.currency_told) {
+      this.currency_told = true
+      target.findings.add('CURRENCY_MISSING', target.file, line)
+    }
     const amount_minor = plainAmount(amount.text, currency, line, target)
     if (amount_minor === null) return
     const day = dayIn(cell('booked_on'), how.order)

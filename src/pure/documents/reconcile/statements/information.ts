@@ -49,7 +49,8 @@ function readSubfields(text: string, code: string, separator: string): OwnerInfo
   }
   const inOrder = (keys: readonly string[]) => keys.map((key) => fields.get(key) ?? '')
   const parts = inOrder(REMITTANCE_FIELDS)
-  const tags = readSepaTags(parts.join(''))
+  // A tag begins a subfield; its value can go on in the next.
+  const tags = readSepaTags(parts.join('\n'))
   const name = inOrder(['32', '33']).join('').trim()
   const account = (fields.get('31') ?? '').trim()
   return {
@@ -76,10 +77,13 @@ function readSepaTags(text: string): TaggedTexts {
   const found = [...text.matchAll(SEPA_TAG)]
   const values = new Map<string, string>()
   for (const [index, one] of found.entries()) {
-    const value = text.slice(one.index + one[0].length, found[index + 1]?.index ?? text.length).trim()
+    const value = text
+      .slice(one.index + one[0].length, found[index + 1]?.index ?? text.length)
+      .replaceAll('\n', '')
+      .trim()
     if (!values.has(one[1] ?? '')) values.set(one[1] ?? '', value)
   }
-  const before = found.length === 0 ? text : text.slice(0, found[0]?.index ?? 0)
+  const before = (found.length === 0 ? text : text.slice(0, found[0]?.index ?? 0)).replaceAll('\n', '')
   const texts = [before.trim(), values.get('SVWZ') ?? ''].filter((part) => part !== '')
   return {
     // A reference has no blanks; what follows a blank is text without a tag of its own.
