@@ -370,7 +370,7 @@ function parseInstruction(line: string): PaymentInstruction {
 function parseEntry(line: string): BankEntry {
   const record = JSON.parse(line) as SerializedRecord<BankEntry>
   const instructed = record.instructed === null ? null : { ...record.instructed, amount_minor: BigInt(record.instructed.amount_minor) }
-  const share = record.share_minor === undefined ? {} : { share_minor: BigInt(record.share_minor) }
+  const share = record.share_minor === undefined ? {} : { share_minor: BigInt(String(record.share_minor)) }
   const { share_minor: _, ...others } = record
   return { ...others, ...share, amount_minor: BigInt(record.amount_minor), charges_minor: BigInt(record.charges_minor), instructed }
 }
@@ -441,6 +441,9 @@ function readLedger(files: readonly InputFile[], findings: ReadFindings, book: S
   }
   const sink: RecordSink = {
     keep_remittance: true,
+    keepBlocks(keep: boolean) {
+      ledger.instructions.ids.keep_blocks = keep
+    },
     instruction(instruction: PaymentInstruction) {
       bounded()
       ledger.addInstructionLast(instruction)

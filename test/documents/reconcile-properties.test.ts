@@ -126,7 +126,7 @@ test('an entry pays a payment and an interbank message only if they are the same
       for (const payment of rows.filter(({ source }) => source === 'pain.001')) {
         for (const message of rows.filter(({ source }) => source === 'pacs.008')) {
           const [asked, sent] = [of(payment), of(message)]
-          if (!payment.entries.some((entry) => message.entries.includes(entry))) continue
+          if (!payment.entries.some((label) => message.entries.includes(label))) continue
           assert.ok(asked !== undefined && sent !== undefined)
           assert.deepEqual([sent.amount_minor, sent.currency], [asked.amount_minor, asked.currency])
           for (const name of ['debtor_account', 'creditor_account', 'uetr'] as const) assert.ok(!differ(asked[name], sent[name]), name)

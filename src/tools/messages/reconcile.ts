@@ -31,10 +31,10 @@ const BOTH_GIVEN = {
 }
 
 function both(one: string, other: string) {
-  return { properties: { [one]: given(one), [other]: given(other) }, required: [one, other] }
+  return { properties: { [one]: presentSchema(one), [other]: presentSchema(other) }, required: [one, other] }
 }
 
-function given(name: string) {
+function presentSchema(name: string) {
   const text = { type: 'string', maxLength: limits.document_body_bytes, description: 'Given.' }
   return name in INPUTS ? text : { type: 'array', maxItems: FILES_MAX, items: text, description: 'Given.' }
 }
@@ -200,7 +200,7 @@ export default defineTool({
   refuses(result) {
     const codes = (result['findings'] as { code?: unknown }[]).map(({ code }) => String(code))
     if (result['valid'] === true || !codes.some((code) => WRONG_KINDS.has(code))) return null
-    // Problems never quote the input, so only the name of the format is told.
+    // Problems never quote the input, so only the name of the format is stated.
     const found = (result['formats'] as string[]).join(', ')
     const sentence =
       `A file is not of a kind that is read, so nothing was reconciled or charged. Found ${found}. Payments are read as ` +

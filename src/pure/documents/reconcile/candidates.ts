@@ -9,15 +9,7 @@ export interface Candidate {
   why: CandidateReason[]
 }
 
-export const CANDIDATE_REASONS = [
-  'same_id',
-  'id_in_text',
-  'creditor_reference',
-  'id_altered',
-  'counterparty_account',
-  'close_date',
-] as const
-export type CandidateReason = (typeof CANDIDATE_REASONS)[number]
+type CandidateReason = 'same_id' | 'id_in_text' | 'creditor_reference' | 'id_altered' | 'counterparty_account' | 'close_date'
 
 const SCORES: Readonly<Record<CandidateReason, number>> = {
   same_id: 60,

@@ -7,11 +7,11 @@ export interface BookedSum {
   reversed_minor: bigint
 }
 
-/** What coverage needs to know of a statement. */
+/** Facts of a statement that coverage depends on. */
 export interface ReadStatement extends BankStatement {
   booked: ReadonlyMap<string, BookedSum>
   number: number
-  /** Number of entries, whatever their status. */
+  /** Number of entries of any status. */
   all_entries: number
   /** First and last booking day of its entries; 0 without one. */
   first_entry_day: number
@@ -249,7 +249,7 @@ function missingAmount(pages: readonly ReadStatement[]): string | null {
   return `entries of ${formatMinorUnits(rest, currencyDigits(opening.currency))} ${printableText(opening.currency) ?? ''} between the balances`
 }
 
-/** What is missing between two successive statements of an account. */
+/** Returns a description of the gap between two successive statements of an account, or null. */
 function missingBetween(before: WholeStatement, next: WholeStatement): string | null {
   const [one, other] = [before.sequence, next.sequence]
   if (one !== null && other !== null && other > one + 1)

@@ -18,6 +18,8 @@ export interface RecordSink {
   readonly keep_remittance?: boolean
   /** Columns of CSV files whose headers are not known. */
   readonly csv_columns?: CsvColumns
+  /** Called before any file is read: status messages name whole blocks, so their ids must be kept. */
+  keepBlocks?(keep: boolean): void
   instruction(instruction: PaymentInstruction): void
   entry(entry: BankEntry): void
 }

@@ -313,7 +313,7 @@ class AccountNumbers {
 const REMEMBERED_ACCOUNTS = 1_024
 
 /** Entries whose texts are kept: half a gigabyte of statements has more. */
-export const FACTS_KEPT = 100_000
+const FACTS_KEPT = 100_000
 
 /** Both sides of a reconciliation with a shared text pool. */
 export class Ledger {

@@ -51,7 +51,7 @@ export const READ_MESSAGES = [
 ] as const
 
 /** Message kind of a namespace, national variants included. */
-export function messageKind(namespace: string): ReadMessageKind | null {
+function messageKind(namespace: string): ReadMessageKind | null {
   const found = /(?:^|[:/])((?:pain|pacs|camt)\.[0-9]{3})\.[0-9]/.exec(namespace)?.[1]
   return READ_MESSAGES.find((kind) => kind === found) ?? null
 }
@@ -268,8 +268,8 @@ const FORMAT_BEGINNINGS: readonly (readonly [name: string, begins: RegExp])[] = 
   ['an MT940 statement (SWIFT)', /\{2:[IO]940/],
   ['an MT942 interim report (SWIFT)', /\{2:[IO]942/],
   ['a SWIFT MT message of a type that is not read', /^\s*\{1:F01[^\n]{0,60}\{2:[IO][0-9]{3}/],
-  ['an MT101 request for transfer (SWIFT)', /^[\0-\x20]*:20:[\s\S]{0,400}\n:28D:/],
-  ['an MT103 payment (SWIFT)', /^[\0-\x20]*:20:[\s\S]{0,400}\n:23B:/],
+  ['an MT101 request for transfer (SWIFT)', /^[\p{Cc} ]*:20:[\s\S]{0,400}\n:28D:/u],
+  ['an MT103 payment (SWIFT)', /^[\p{Cc} ]*:20:[\s\S]{0,400}\n:23B:/u],
   ['an MT942 interim report (SWIFT)', /(?:^|\n):20:[\s\S]{0,600}\n:(?:34F|13D):/],
   ['an MT940 statement (SWIFT)', /(?:^|\n):(?:20|25P?|28C?|60[FM]|61|62[FM]|86|940):/],
   ['a BAI2 report', /^\s*01,[^,\n]{0,40},[^,\n]{0,40},[0-9]{6},/],

@@ -8,6 +8,7 @@ import {
   resolveDocuments,
   type DocumentKind,
   type DocumentSide,
+  type GivenDocument,
 } from './document-kinds.ts'
 import { documentReader, type RecordSink } from './document-reader.ts'
 import type { CsvColumns } from './statements/csv.ts'
@@ -75,20 +76,19 @@ export function reconcileDocuments(
     keep_remittance: true,
     ...(csv_columns !== undefined && { csv_columns }),
     instruction: (instruction) => void ledger.instructions.add(instruction),
-    entry: (entry) => void ledger.addEntry(entry),
+    entry: (entry) => ledger.addEntry(entry),
   }
-  const kinds = resolveDocuments(documents.map(({ kind, text }) => ({ side: sideOfKind(kind), head: headText(text), otherwise: kind })))
-  for (const [file, { text }] of documents.entries()) {
-    const { kind, swapped } = kinds[file] ?? { kind: 'camt.053', swapped: false }
-    if (swapped) findings.add('SIDE_SWAPPED', file, null, kind)
+  const heads = documents.map(({ text }) => headText(text))
+  const given = documents.map(({ kind }, file) => ({ side: sideOfKind(kind), head: heads[file] ?? '', otherwise: kind }))
+  const plan = planDocuments(given, findings)
+  for (const { file, kind } of plan) {
     const reader = documentReader(kind, file, findings, book, sink)
-    if (reader.write(text)) reader.end()
+    if (reader.write(documents[file]?.text ?? '')) reader.end()
   }
+  requireBothSides(plan, findings)
   const { repeated, overlaps, remarks } = book.findRepeats()
   for (const { code, file } of remarks) findings.add(code, file, null)
-  const formats = documents.map(({ text }) => formatName(headText(text)) ?? detectKind(headText(text)) ?? 'a format that is not recognized')
-  for (const side of ['instructions', 'statement'] as const)
-    if (!kinds.some(({ kind }) => DOCUMENT_SIDES[kind] === side)) findings.add('SIDE_MISSING', 0, null, `no ${side} file`)
+  const formats = heads.map((head) => formatName(head) ?? detectKind(head) ?? 'a format that is not recognized')
   if (findings.errors > 0) return { ...emptyReport(), findings: findings.list, finding_count: findings.count, formats }
   const coverage = book.coverage(repeated)
   const outcome = reconcileLedger(ledger, {
@@ -101,6 +101,33 @@ export function reconcileDocuments(
   })
   findings.addIncomplete(coverage.remarks())
   return { ...buildReport(outcome), findings: findings.list, finding_count: findings.count, formats }
+}
+
+/** A file to read. */
+export interface PlannedDocument {
+  file: number
+  kind: DocumentKind
+}
+
+/** Order in which files are read: statements and status messages first, so that only ids that an entry has need to be stored. */
+export function planDocuments(given: readonly GivenDocument[], findings: ReadFindings): PlannedDocument[] {
+  const plan = resolveDocuments(given).map(({ kind, swapped }, file) => {
+    if (swapped) findings.add('SIDE_SWAPPED', file, null, kind)
+    return { file, kind }
+  })
+  const orders = plan.filter(({ kind }) => DOCUMENT_SIDES[kind] === 'instructions')
+  return [...plan.filter((one) => !orders.includes(one)), ...orders]
+}
+
+/** Adds an error if all files are of one side. */
+export function requireBothSides(plan: readonly PlannedDocument[], findings: ReadFindings): void {
+  for (const side of ['instructions', 'statement'] as const)
+    if (!plan.some(({ kind }) => DOCUMENT_SIDES[kind] === side)) findings.add('SIDE_MISSING', 0, null, `no ${side} file`)
+}
+
+/** Some file names payments by their message or block. */
+export function hasStatusMessage(plan: readonly PlannedDocument[]): boolean {
+  return plan.some(({ kind }) => DOCUMENT_SIDES[kind] === 'status')
 }
 
 /** Status messages count on both sides. */

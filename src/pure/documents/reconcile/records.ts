@@ -152,7 +152,7 @@ export interface BankStatement {
   message_page?: boolean
   /** Number of entries that the statement says it has. */
   stated_entries?: number | null
-  /** What is missing, as a control total of the file shows. */
+  /** Part that is missing according to a control total of the file. */
   incomplete?: string
   /** Intraday report, notification or payment file: it shows some entries of the account, not all. */
   partial?: boolean
@@ -362,7 +362,7 @@ export class StatementBook {
     return { rejections: this.rejections, rejected_groups: this.rejected_groups }
   }
 
-  /** Counts an entry as a whole, whatever its transactions are. `amount_minor` is negative for a debit. */
+  /** Counts an entry as a whole, independent of its transactions. `amount_minor` is negative for a debit. */
   count(
     number: number,
     entry: { status: EntryStatus; currency: string; amount_minor: bigint; reversal: boolean; day: number | null },

@@ -73,7 +73,7 @@ export interface VerdictRow {
   candidates: CandidateRow[]
 }
 
-export interface CandidateRow {
+interface CandidateRow {
   entry: string
   score: number
   why: string[]

@@ -126,7 +126,7 @@ const REMITTANCE_SLOT_PATHS: Readonly<Record<string, number>> = {
 }
 
 /** Messages with the same entries: intraday report, statement, debit and credit notification. */
-export const STATEMENT_MESSAGES = {
+const STATEMENT_MESSAGES = {
   'camt.052': ['BkToCstmrAcctRpt', 'Rpt', 'RptPgntn'],
   'camt.053': ['BkToCstmrStmt', 'Stmt', 'StmtPgntn'],
   'camt.054': ['BkToCstmrDbtCdtNtfctn', 'Ntfctn', 'NtfctnPgntn'],

@@ -1,8 +1,7 @@
 import { compilePaths, MessageReader, SlotValues, type MessageHandler } from './message-reader.ts'
 import type { ReadFindings, StatementBook } from './records.ts'
 
-export const STATUS_MESSAGES = ['pain.002', 'pacs.002', 'pain.007', 'pacs.004'] as const
-export type StatusMessage = (typeof STATUS_MESSAGES)[number]
+type StatusMessage = 'pain.002' | 'pacs.002' | 'pain.007' | 'pacs.004'
 
 /** Slots in the order of their groups: message, payment block, transaction. */
 const SLOT = {
@@ -62,7 +61,7 @@ const REJECTED: ReadonlySet<string> = new Set(['RJCT', 'CANC'])
 
 /**
  * Reads rejections and returns: a payment whose status is RJCT or CANC in a pain.002 or pacs.002, alone or with its block or message, and
- * every payment of a pain.007 or pacs.004. Other statuses are no proof that money moved and are not used.
+ * every payment of a pain.007 or pacs.004. Other statuses do not prove that money moved and are not used.
  */
 export class StatusReader implements MessageHandler {
   private readonly slots = new SlotValues(SLOT_COUNT)

@@ -94,7 +94,8 @@ export class Bai2Reader {
     const { record } = this
     this.record = null
     if (record === null) return
-    switch (record.fields[0]) {
+    const [code = ''] = record.fields
+    switch (code) {
       case '02':
         this.group = { day: shortDay(record.fields[4] ?? ''), currency: record.fields[6]?.trim() || 'USD' }
         return

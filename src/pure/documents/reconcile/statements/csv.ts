@@ -3,7 +3,7 @@ import { creditorReferences } from './information.ts'
 import { LineSplitter } from './lines.ts'
 import { dayOf, isoDay, plainAmount, PlainStatements, type PlainTarget } from './plain-entries.ts'
 
-/** What a column can have. */
+/** Meanings of a column. */
 export const CSV_COLUMNS = [
   'booked_on',
   'value_date',
@@ -119,7 +119,7 @@ export class CsvReader {
   private line(text: string, line: number): void {
     const whole = this.quoted === null ? text : `${this.quoted.text}\n${text}`
     const first = this.quoted?.line ?? line
-    // A quoted cell goes on in the next line.
+    // A quoted cell continues in the next line.
     if ((whole.match(/"/g)?.length ?? 0) % 2 === 1 && whole.length < 65_536) {
       this.quoted = { line: first, text: whole }
       return
@@ -321,7 +321,7 @@ function decimalSign(texts: readonly string[]): DecimalSign | null {
   return doubtful ? null : '.'
 }
 
-/** Digits with a point, and whether a minus sign stands before or behind them. */
+/** Digits with a point, and the presence of a minus sign before or after them. */
 function plainDecimal(text: string, point: DecimalSign): { text: string; negative: boolean } | null {
   const found = NUMBER.exec(text)
   if (found === null) return null

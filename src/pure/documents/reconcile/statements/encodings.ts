@@ -1,6 +1,6 @@
 /**
  * Encodings of bank files. A byte order mark or zero bytes mean UTF-16; an XML declaration names its encoding; a line of a text format is
- * UTF-8 if it is valid as such, otherwise the single-byte encoding in which its letters stand among letters.
+ * UTF-8 if it is valid as such, otherwise the single-byte encoding that decodes its letters next to letters.
  */
 
 /** Decoder of UTF-16, or null for encodings with ASCII bytes. */
@@ -32,7 +32,7 @@ const SINGLE_BYTE: readonly ((bytes: Uint8Array) => string)[] = [
 
 /** Decodes a line given as bytes in characters 0 to 255. */
 export function decodeLine(line: string): string {
-  if (/^[\0-\x7F]*$/.test(line)) return line
+  if (!/\P{ASCII}/u.test(line)) return line
   const bytes = Uint8Array.from(line, (character) => character.charCodeAt(0))
   try {
     return UTF_8.decode(bytes)
@@ -42,9 +42,9 @@ export function decodeLine(line: string): string {
   }
 }
 
-/** Characters beyond ASCII that are no letters although letters are next to them, and control characters. */
+/** Counts non-ASCII characters other than letters next to a letter, and control characters. */
 function oddCharacters(text: string): number {
-  const inside = text.match(/(?<=\p{L})[^\x00-\x7F\p{L}]|[^\x00-\x7F\p{L}](?=\p{L})/gu)?.length ?? 0
+  const inside = text.match(/(?<=\p{L})(?!\p{L})\P{ASCII}|(?!\p{L})\P{ASCII}(?=\p{L})/gu)?.length ?? 0
   return inside + 2 * (text.match(/[\x80-\x9F\uFFFD]/g)?.length ?? 0)
 }
 

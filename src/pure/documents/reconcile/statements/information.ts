@@ -49,7 +49,7 @@ function readSubfields(text: string, code: string, separator: string): OwnerInfo
   }
   const inOrder = (keys: readonly string[]) => keys.map((key) => fields.get(key) ?? '')
   const parts = inOrder(REMITTANCE_FIELDS)
-  // A tag begins a subfield; its value can go on in the next.
+  // A tag begins a subfield; its value can continue in the next.
   const tags = readSepaTags(parts.join('\n'))
   const name = inOrder(['32', '33']).join('').trim()
   const account = (fields.get('31') ?? '').trim()
@@ -86,7 +86,6 @@ function readSepaTags(text: string): TaggedTexts {
   const before = (found.length === 0 ? text : text.slice(0, found[0]?.index ?? 0)).replaceAll('\n', '')
   const texts = [before.trim(), values.get('SVWZ') ?? ''].filter((part) => part !== '')
   return {
-    // A reference has no blanks; what follows a blank is text without a tag of its own.
     end_to_end_id: values.get('EREF') || null,
     customer_reference: values.get('KREF') || null,
     name: values.get('ABWA') ?? null,

@@ -3,7 +3,7 @@ import { decodeLine, wideDecoder } from './encodings.ts'
 /** Maximum length of a line; a longer one is cut, because no format has it. */
 const LINE_CHARS = 65_536
 
-/** Splits a file of a text format into lines, whatever its encoding and its line ends. */
+/** Splits a file of a text format into lines; detects the encoding and takes any line end. */
 export class LineSplitter {
   private readonly emit: (text: string, line: number) => void
   private rest = ''

@@ -6,7 +6,7 @@ import { isoDay, plainAmount, PlainStatements, type PlainTarget } from './plain-
 
 const TOKEN = /<(\/?)([A-Za-z0-9._]{1,64})>([^<]*)/g
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
-/** Accounts longer than this number of fields are no statement of a bank. */
+/** Longer values are cut. */
 const FIELD_CHARS = 1_024
 
 /**

@@ -28,7 +28,7 @@ export interface PlainEntry {
   texts?: string[]
 }
 
-/** Where the readers of text formats put what they read. */
+/** Receiver of the entries and findings of a text format. */
 export interface PlainTarget {
   file: number
   findings: ReadFindings

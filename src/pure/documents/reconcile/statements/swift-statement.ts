@@ -6,7 +6,7 @@ import { isoDay, plainAmount, PlainStatements, shortDay, type PlainTarget } from
 /** Start of a field; Rabobank begins a file with a field 940 that SWIFT does not have. */
 const FIELD = /^:([0-9]{2,3}[A-Z]?):(.*)$/
 /** End of a message: a hyphen, with the end of the block, the sign of a printer file or a control character. */
-const MESSAGE_END = /^-(?:\}.*|XXX|[\0-\x1F]*)$/
+const MESSAGE_END = /^-(?:\}.*|XXX|\p{Cc}*)$/u
 /** Debit or credit, or the reversal of one (RC, RD), or one that is expected (EC, ED), then an optional letter of funds. */
 const ENTRY = /^([0-9]{6})([0-9]{4})?(RC|RD|EC|ED|C|D)([A-Z])?([0-9]{1,15}(?:[,.][0-9]{0,6})?)([A-Z][A-Z0-9]{3})?(.*)$/
 const BALANCE = /^([CD])([0-9]{6})([A-Z]{3})([0-9]{1,15}(?:[,.][0-9]{0,6})?)\s*$/
@@ -193,7 +193,7 @@ export class SwiftStatementReader {
     const value_day = shortDay(value_text)
     const day = bookingDay(value_day, entry_text)
     const information = readInformation(entry.information)
-    const [own = '', bank = ''] = splitOnce(rest.trim(), '//')
+    const [own, bank] = splitOnce(rest.trim(), '//')
     const reversal = mark === 'RC' || mark === 'RD'
     const debit = mark === 'D' || mark === 'RC' || mark === 'ED'
     this.statements.add({

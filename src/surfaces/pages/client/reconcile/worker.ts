@@ -2,8 +2,10 @@ import { ISO4217 } from '../../../../pure/checks/currency.ts'
 import { readSnapshot, snapshotHash } from '../../../../pure/datasets/definition.ts'
 import { Ledger } from '../../../../pure/documents/reconcile/ledger.ts'
 import { isConserved, TotalsCollector, totalsJson, type ReconcileOutcome } from '../../../../pure/documents/reconcile/outcome.ts'
+import { countConcerns } from '../../../../pure/documents/reconcile/summary.ts'
 import type { DocumentKind } from '../../../../pure/documents/reconcile/document-kinds.ts'
 import { documentReader, type RecordSink } from '../../../../pure/documents/reconcile/document-reader.ts'
+import { hasStatusMessage, planDocuments, requireBothSides } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
 import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
 import {
   ReadFindings,
@@ -26,7 +28,8 @@ import {
 } from '../../../../pure/documents/reconcile/report-rows.ts'
 import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
 import {
-  documentKind,
+  givenDocuments,
+  FILE_SIDES,
   ROW_BLOCK,
   type CurrentTable,
   type ExportFormat,
@@ -106,8 +109,8 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
   const of_service = bindCurrencies(currencies)
   const findings = new ReadFindings()
   const book = new StatementBook()
-  const { instructions, statement } = files
-  const total_bytes = instructions.size + statement.size
+  const all = FILE_SIDES.flatMap((side) => files[side])
+  const total_bytes = all.reduce((sum, { size }) => sum + size, 0)
   let sent_ms = -PROGRESS_MS
   const { ledger, kinds } = await readFiles(files, findings, book, (bytes, records) => {
     if (performance.now() - sent_ms < PROGRESS_MS) return
@@ -118,7 +121,7 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
   for (const { code, file } of repeats) findings.add(code, file, null)
   const remarks = async () => {
     const listed = findings.list.map(({ file, line, severity, code, message }) => ({ file, line, severity, code, message }))
-    return { remarks: await withExcerpts(listed, [instructions, statement]), remark_count: findings.count }
+    return { remarks: await withExcerpts(listed, all), remark_count: findings.count }
   }
   if (findings.errors > 0) return { kind: 'unreadable', ...(await remarks()) }
   send({ kind: 'progress', progress: { step: 'matching' } })
@@ -127,8 +130,8 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
   const outcome = reconcileLedger(ledger, how)
   findings.addIncomplete(coverage.remarks())
   const found = await remarks()
-  const rows = new ReportRows(outcome)
-  finished = { rows, source: { outcome, files: [instructions.name, statement.name], findings: findings.list } }
+  const rows = new ReportRows(outcome, all.length > 2)
+  finished = { rows, source: { outcome, files: all.map(({ name }) => name), findings: findings.list } }
   const collector = new TotalsCollector()
   collector.add(outcome)
   const totals = collector.totals()
@@ -137,6 +140,7 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
     summary: {
       ...found,
       kinds,
+      concerns: countConcerns(outcome),
       currencies: { date: ISO4217.date(), of_service },
       counts: rows.counts(),
       totals: totals.map(currencySums),
@@ -200,16 +204,16 @@ function printable(line: string): string {
 
 interface ReadLedger {
   ledger: Ledger
-  /** Formats of the payments and of the statement. */
-  kinds: [DocumentKind, DocumentKind]
+  /** Formats of the files, payments first. */
+  kinds: DocumentKind[]
 }
 
 /**
- * Streams both files into one ledger, the statement first, so that only ids of instructions that some entry has are stored. Neither file is
- * in memory as a whole.
+ * Streams all files into one ledger, statements first, so that only ids of instructions that some entry has are stored. No file is in memory
+ * as a whole.
  */
 export async function readFiles(
-  files: Record<FileSide, File>,
+  files: Record<FileSide, File[]>,
   findings: ReadFindings,
   book: StatementBook,
   passed: (bytes: number, records: number) => void,
@@ -227,19 +231,24 @@ export async function readFiles(
       ledger.addEntry(entry)
     },
   }
-  const read = async (side: FileSide): Promise<DocumentKind> => {
-    const kind = await documentKind(side, files[side])
-    const reader = documentReader(kind, side === 'instructions' ? 0 : 1, findings, book, sink)
-    for await (const chunk of chunksOf(files[side])) {
-      if (!reader.write(chunk)) return kind
+  const all = FILE_SIDES.flatMap((side) => files[side])
+  const plan = planDocuments(await givenDocuments(files), findings)
+  ledger.instructions.ids.keep_blocks = hasStatusMessage(plan)
+  for (const { file, kind } of plan) {
+    const content = all[file]
+    if (content === undefined) continue
+    const reader = documentReader(kind, file, findings, book, sink)
+    let whole = true
+    for await (const chunk of chunksOf(content)) {
+      whole = reader.write(chunk)
+      if (!whole) break
       bytes += chunk.length
       passed(bytes, records)
     }
-    reader.end()
-    return kind
+    if (whole) reader.end()
   }
-  const statement = await read('statement')
-  return { kinds: [await read('instructions'), statement], ledger }
+  requireBothSides(plan, findings)
+  return { kinds: plan.toSorted((one, other) => one.file - other.file).map(({ kind }) => kind), ledger }
 }
 
 /** Not every browser supports `for await` on a stream. */
