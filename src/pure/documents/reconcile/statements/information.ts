@@ -49,8 +49,8 @@ function readSubfields(text: string, code: string, separator: string): OwnerInfo
   }
   const inOrder = (keys: readonly string[]) => keys.map((key) => fields.get(key) ?? '')
   const parts = inOrder(REMITTANCE_FIELDS)
-  // A tag begins a subfield; its value can continue in the next.
-  const tags = readSepaTags(parts.join('\n'))
+  // A value continues in the next subfield only if it fills its own.
+  const tags = readSepaTags(parts.map((part) => (part.length >= SUBFIELD_CHARS ? part : `${part}\n`)).join(''))
   const name = inOrder(['32', '33']).join('').trim()
   const account = (fields.get('31') ?? '').trim()
   return {
@@ -62,6 +62,9 @@ function readSubfields(text: string, code: string, separator: string): OwnerInfo
     texts: tags.texts.length > 0 ? tags.texts : [parts.join('').trim()].filter((part) => part !== ''),
   }
 }
+
+/** Length of a full subfield. */
+const SUBFIELD_CHARS = 27
 
 const REMITTANCE_FIELDS = ['20', '21', '22', '23', '24', '25', '26', '27', '28', '29', '60', '61', '62', '63'] as const
 
@@ -76,23 +79,24 @@ type TaggedTexts = Pick<
 function readSepaTags(text: string): TaggedTexts {
   const found = [...text.matchAll(SEPA_TAG)]
   const values = new Map<string, string>()
+  const before = (found.length === 0 ? text : text.slice(0, found[0]?.index ?? 0)).replaceAll('\n', '').trim()
+  const texts = [before]
   for (const [index, one] of found.entries()) {
-    const value = text
-      .slice(one.index + one[0].length, found[index + 1]?.index ?? text.length)
-      .replaceAll('\n', '')
-      .trim()
-    if (!values.has(one[1] ?? '')) values.set(one[1] ?? '', value)
+    const [, tag = ''] = one
+    const value = text.slice(one.index + one[0].length, found[index + 1]?.index ?? text.length)
+    const [own = '', ...others] = tag === 'SVWZ' ? [value.replaceAll('\n', '')] : value.split('\n')
+    if (tag === 'SVWZ') texts.push(own.trim())
+    else if (!values.has(tag)) values.set(tag, own.trim())
+    texts.push(others.join('').trim())
   }
-  const before = (found.length === 0 ? text : text.slice(0, found[0]?.index ?? 0)).replaceAll('\n', '')
-  const texts = [before.trim(), values.get('SVWZ') ?? ''].filter((part) => part !== '')
   return {
     end_to_end_id: values.get('EREF') || null,
     customer_reference: values.get('KREF') || null,
     name: values.get('ABWA') ?? null,
     account: values.get('IBAN') ?? null,
     return_reason: values.get('RETR') ?? null,
-    creditor_references: creditorReferences(values.get('SVWZ') ?? before),
-    texts,
+    creditor_references: creditorReferences(texts.join(' ')),
+    texts: texts.filter((part) => part !== ''),
   }
 }
 
