@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import type { ReadFindings, ReadFinding, StatementBook } from '../pure/documents/reconcile/records.ts'
+import type { ReadFindings, ReadFinding } from '../pure/documents/reconcile/records.ts'
+import type { StatementBook } from '../pure/documents/reconcile/statement-book.ts'
 import { headText, type DocumentKind, type DocumentSide } from '../pure/documents/reconcile/document-kinds.ts'
 import { hasStatusMessage, planDocuments } from '../pure/documents/reconcile/reconcile-documents.ts'
 import { documentReader, type RecordSink } from '../pure/documents/reconcile/document-reader.ts'

@@ -19,16 +19,10 @@ import {
 import { createHash, randomBytes } from 'node:crypto'
 import { attributeByEndToEndId } from '../pure/documents/reconcile/attribute-entries.ts'
 import { Attribution } from '../pure/documents/reconcile/attribution-state.ts'
-import { assignLanes, LANES } from '../pure/documents/reconcile/lanes.ts'
 import { foldId, usableId, type BookingWindow } from '../pure/documents/reconcile/values.ts'
-import { Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
-import {
-  type BankEntry,
-  type PaymentInstruction,
-  type InstructionSource,
-  type ReadFindings,
-  StatementBook,
-} from '../pure/documents/reconcile/records.ts'
+import { assignLanes, LANES, Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
+import { type BankEntry, type PaymentInstruction, type InstructionSource, type ReadFindings } from '../pure/documents/reconcile/records.ts'
+import { StatementBook } from '../pure/documents/reconcile/statement-book.ts'
 import type { RecordSink } from '../pure/documents/reconcile/document-reader.ts'
 import { type InputFile, readFiles, unreadableError } from './reconcile-read.ts'
 
@@ -371,8 +365,13 @@ function parseEntry(line: string): BankEntry {
   const record = JSON.parse(line) as SerializedRecord<BankEntry>
   const instructed = record.instructed === null ? null : { ...record.instructed, amount_minor: BigInt(record.instructed.amount_minor) }
   const share = record.share_minor === undefined ? {} : { share_minor: BigInt(String(record.share_minor)) }
-  const { share_minor: _, ...others } = record
-  return { ...others, ...share, amount_minor: BigInt(record.amount_minor), charges_minor: BigInt(record.charges_minor), instructed }
+  return {
+    ...(record as unknown as BankEntry),
+    ...share,
+    amount_minor: BigInt(record.amount_minor),
+    charges_minor: BigInt(record.charges_minor),
+    instructed,
+  }
 }
 
 /** Memory of an instruction or entry with its ids and verdict, in bytes. */
@@ -393,12 +392,6 @@ interface FileOptions {
   records_in_memory?: number
 }
 
-/** A report and its temporary files. */
-interface SpooledReport {
-  report: ReconcileReportLists
-  close(): void
-}
-
 /** Thrown by the sink to abort the first reading. */
 class TooManyRecords extends Error {}
 
@@ -406,7 +399,11 @@ class TooManyRecords extends Error {}
  * Reconciles files. If the records do not fit in memory, the files are read again and partitioned on disk. Throws a CliError if a file
  * cannot be read completely.
  */
-export function reconcileFiles(files: readonly InputFile[], findings: ReadFindings, options: FileOptions): SpooledReport {
+export function reconcileFiles(
+  files: readonly InputFile[],
+  findings: ReadFindings,
+  options: FileOptions,
+): { report: ReconcileReportLists; close(): void } {
   const { require_settlement_evidence, window, records_in_memory = recordsInMemory() } = options
   const how = { require_settlement_evidence, window }
   try {
@@ -441,9 +438,7 @@ function readLedger(files: readonly InputFile[], findings: ReadFindings, book: S
   }
   const sink: RecordSink = {
     keep_remittance: true,
-    keepBlocks(keep: boolean) {
-      ledger.instructions.ids.keep_blocks = keep
-    },
+    keepBlocks: (keep) => void (ledger.instructions.ids.keep_blocks = keep),
     instruction(instruction: PaymentInstruction) {
       bounded()
       ledger.addInstructionLast(instruction)

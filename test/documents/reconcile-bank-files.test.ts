@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { detectKind, headText } from '../../src/pure/documents/reconcile/document-kinds.ts'
 import { documentReader } from '../../src/pure/documents/reconcile/document-reader.ts'
-import { ReadFindings, StatementBook, type BankEntry } from '../../src/pure/documents/reconcile/records.ts'
+import { ReadFindings, type BankEntry } from '../../src/pure/documents/reconcile/records.ts'
+import { StatementBook } from '../../src/pure/documents/reconcile/statement-book.ts'
 
 /** Files of banks, read as they are; counts and sums come from a few lines per format that share nothing with the readers. */
 

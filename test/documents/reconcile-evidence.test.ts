@@ -6,7 +6,7 @@ import { parseDay } from '../../src/pure/documents/reconcile/values.ts'
 import { back, CREDITOR, DEBTOR, entry, instruction, reconciled, statement, STRANGER } from './reconcile-records.ts'
 import { booked, camt, detail, pacs, pain, transfer } from './reconcile-messages.ts'
 import { only } from './reconcile-reading.ts'
-import { StatementBook } from '../../src/pure/documents/reconcile/records.ts'
+import { StatementBook } from '../../src/pure/documents/reconcile/statement-book.ts'
 
 /** Evidence against a match, evidence that is missing, and files of another kind. */
 

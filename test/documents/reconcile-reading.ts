@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { ReadFindings, type BankEntry, type PaymentInstruction, StatementBook } from '../../src/pure/documents/reconcile/records.ts'
+import { ReadFindings, type BankEntry, type PaymentInstruction } from '../../src/pure/documents/reconcile/records.ts'
+import { StatementBook } from '../../src/pure/documents/reconcile/statement-book.ts'
 import type { DocumentKind } from '../../src/pure/documents/reconcile/document-kinds.ts'
 import { documentReader } from '../../src/pure/documents/reconcile/document-reader.ts'
 

@@ -2,7 +2,8 @@ import type { NachaEntry } from '../nacha/entry.ts'
 import type { NachaCode, NachaFinding } from '../nacha/format.ts'
 import { nachaReader } from '../nacha/read.ts'
 import { detectFormat, messageName } from './message-reader.ts'
-import type { BankEntry, NonPaymentKind, PaymentInstruction, ReadFindings, StatementBook } from './records.ts'
+import type { BankEntry, NonPaymentKind, PaymentInstruction, ReadFindings } from './records.ts'
+import type { StatementBook } from './statement-book.ts'
 import { parseDay } from './values.ts'
 
 /** Faults that make the content of the file uncertain; all others become warnings. */

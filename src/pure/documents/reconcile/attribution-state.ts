@@ -1,7 +1,8 @@
 import type { Ledger } from './ledger.ts'
 import { ByteColumn, IntColumn, RowIndex } from './columns.ts'
 import { dayFits, type BookingWindow } from './values.ts'
-import { type StatementOverlaps, NON_PAYMENT_KINDS, ENTRY_STATUSES, isCollection, isInterbank } from './records.ts'
+import { NON_PAYMENT_KINDS, ENTRY_STATUSES, isCollection, isInterbank } from './records.ts'
+import { type StatementOverlaps } from './statement-book.ts'
 import {
   IGNORED_REASONS,
   VERDICT_KINDS,

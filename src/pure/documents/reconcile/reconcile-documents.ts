@@ -1,5 +1,6 @@
 import { DEFAULT_WINDOW } from './values.ts'
-import { ReadFindings, type ReadFinding, StatementBook } from './records.ts'
+import { ReadFindings, type ReadFinding } from './records.ts'
+import { StatementBook } from './statement-book.ts'
 import {
   detectKind,
   DOCUMENT_SIDES,

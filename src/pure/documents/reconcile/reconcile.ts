@@ -4,10 +4,9 @@ import { ReconcileOutcome } from './outcome.ts'
 import { attributeEntries, contestMultiplePayments } from './attribute-entries.ts'
 import { attributeBatches } from './attribute-batches.ts'
 import { decidePayment } from './instruction-verdict.ts'
-import type { Ledger } from './ledger.ts'
+import { assignLanes, type Ledger } from './ledger.ts'
 import type { StatementCoverage } from './coverage.ts'
 import { isCollection, isInterbank } from './records.ts'
-import { assignLanes } from './lanes.ts'
 import type { IntColumn } from './columns.ts'
 
 export interface ReconcileOptions extends AttributionOptions {

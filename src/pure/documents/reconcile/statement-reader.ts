@@ -1,5 +1,6 @@
 import { parseDay, usableId, parseAmount } from './values.ts'
-import type { EntryDirection, BankEntry, EntryStatus, ReadFindings, StatementBook, BankStatement } from './records.ts'
+import type { EntryDirection, BankEntry, EntryStatus, ReadFindings, BankStatement } from './records.ts'
+import type { StatementBook } from './statement-book.ts'
 import { EntryTransactions, keepInstructedAmount } from './entry-transactions.ts'
 import { type SlotAmount, readSlotAmount, MessageReader, SlotValues, type MessageHandler } from './message-reader.ts'
 import {

@@ -1,5 +1,6 @@
 import { compilePaths, MessageReader, SlotValues, type MessageHandler } from './message-reader.ts'
-import type { ReadFindings, StatementBook } from './records.ts'
+import type { ReadFindings } from './records.ts'
+import type { StatementBook } from './statement-book.ts'
 
 type StatusMessage = 'pain.002' | 'pacs.002' | 'pain.007' | 'pacs.004'
 

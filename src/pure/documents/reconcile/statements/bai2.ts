@@ -1,7 +1,7 @@
 import type { StatementBalance } from '../records.ts'
 import { currencyDigits } from '../values.ts'
 import { creditorReferences } from './information.ts'
-import { LineSplitter } from './lines.ts'
+import { LineSplitter } from './encodings.ts'
 import { isoDay, PlainStatements, shortDay, type PlainTarget } from './plain-entries.ts'
 
 /** Balance codes of account records: opening and closing ledger (BAI2, appendix A). */

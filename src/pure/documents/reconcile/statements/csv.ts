@@ -1,6 +1,6 @@
 import { printableText } from '../values.ts'
 import { creditorReferences } from './information.ts'
-import { LineSplitter } from './lines.ts'
+import { LineSplitter } from './encodings.ts'
 import { dayOf, isoDay, plainAmount, PlainStatements, type PlainTarget } from './plain-entries.ts'
 
 /** Meanings of a column. */

@@ -1,7 +1,7 @@
 import type { StatementBalance } from '../records.ts'
 import { parseDay } from '../values.ts'
 import { creditorReferences } from './information.ts'
-import { LineSplitter } from './lines.ts'
+import { LineSplitter } from './encodings.ts'
 import { isoDay, plainAmount, PlainStatements, type PlainTarget } from './plain-entries.ts'
 
 const TOKEN = /<(\/?)([A-Za-z0-9._]{1,64})>([^<]*)/g

@@ -1,4 +1,5 @@
-import type { BankEntry, BankStatement, EntryDirection, EntrySource, EntryStatus, ReadFindings, StatementBook } from '../records.ts'
+import type { BankEntry, BankStatement, EntryDirection, EntrySource, EntryStatus, ReadFindings } from '../records.ts'
+import type { StatementBook } from '../statement-book.ts'
 import { parseAmount, printableText } from '../values.ts'
 
 /** One booking of a statement in a text format. */

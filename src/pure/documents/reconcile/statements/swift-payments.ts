@@ -1,5 +1,5 @@
 import type { InstructionSource, PaymentInstruction, ReadFindings } from '../records.ts'
-import { LineSplitter } from './lines.ts'
+import { LineSplitter } from './encodings.ts'
 import { plainAmount, shortDay, type PlainTarget } from './plain-entries.ts'
 
 const FIELD = /^:([0-9]{2}[A-Z]?):(.*)$/

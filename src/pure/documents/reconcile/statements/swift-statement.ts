@@ -1,12 +1,12 @@
 import type { StatementBalance } from '../records.ts'
 import { readInformation, type OwnerInformation } from './information.ts'
-import { LineSplitter } from './lines.ts'
+import { LineSplitter } from './encodings.ts'
 import { isoDay, plainAmount, PlainStatements, shortDay, type PlainTarget } from './plain-entries.ts'
 
 /** Start of a field; Rabobank begins a file with a field 940 that SWIFT does not have. */
 const FIELD = /^:([0-9]{2,3}[A-Z]?):(.*)$/
 /** End of a message: a hyphen, with the end of the block, the sign of a printer file or a control character. */
-const MESSAGE_END = /^-(?:\}.*|XXX|\p{Cc}*)$/u
+const MESSAGE_END = /^-(?:\}.*|X{3}|\p{Cc}*)$/u
 /** Debit or credit, or the reversal of one (RC, RD), or one that is expected (EC, ED), then an optional letter of funds. */
 const ENTRY = /^([0-9]{6})([0-9]{4})?(RC|RD|EC|ED|C|D)([A-Z])?([0-9]{1,15}(?:[,.][0-9]{0,6})?)([A-Z][A-Z0-9]{3})?(.*)$/
 const BALANCE = /^([CD])([0-9]{6})([A-Z]{3})([0-9]{1,15}(?:[,.][0-9]{0,6})?)\s*$/

@@ -7,13 +7,8 @@ import type { DocumentKind } from '../../../../pure/documents/reconcile/document
 import { documentReader, type RecordSink } from '../../../../pure/documents/reconcile/document-reader.ts'
 import { hasStatusMessage, planDocuments, requireBothSides } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
 import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
-import {
-  ReadFindings,
-  StatementBook,
-  type BankEntry,
-  type PaymentInstruction,
-  type ReadFinding,
-} from '../../../../pure/documents/reconcile/records.ts'
+import { ReadFindings, type BankEntry, type PaymentInstruction, type ReadFinding } from '../../../../pure/documents/reconcile/records.ts'
+import { StatementBook } from '../../../../pure/documents/reconcile/statement-book.ts'
 import {
   ambiguousRows,
   csvHeader,
