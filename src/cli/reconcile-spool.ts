@@ -276,7 +276,6 @@ export class Spool implements RecordSink {
     this.parts.close()
   }
 
-  /** Records without an id go to the rest. */
   private partOf(end_to_end_id: string | null): string {
     const id = usableId(end_to_end_id)
     if (id === null) return REST_PART
@@ -349,7 +348,6 @@ function foldedEndToEndId({ end_to_end_id }: PaymentInstruction | BankEntry): st
   return foldId(usableId(end_to_end_id) ?? '')
 }
 
-/** JSON form of a record: amounts are text. */
 type SerializedRecord<Record> = { [Name in keyof Record]: Record[Name] extends bigint ? string : SerializedRecord<Record[Name]> }
 
 function serializeRecord(record: PaymentInstruction | BankEntry): string {
@@ -421,9 +419,9 @@ export function reconcileFiles(
   const spool = new Spool()
   try {
     if (!readFiles(files, findings, book, spool)) throw unreadableError(files, findings)
-    const options_of_book = repeatOptions(findings, book)
-    const report = spool.reconcile({ ...how, ...options_of_book })
-    findings.addIncomplete(options_of_book.coverage.remarks())
+    const of_book = repeatOptions(findings, book)
+    const report = spool.reconcile({ ...how, ...of_book })
+    findings.addIncomplete(of_book.coverage.remarks())
     return { report, close: () => spool.close() }
   } catch (error) {
     spool.close()
@@ -465,7 +463,6 @@ function repeatOptions(
 export interface ReconcileReportLists {
   totals: readonly CurrencyTotals[]
   verdicts(): Iterable<VerdictRow>
-  /** Verdict rows as JSON text. */
   verdictLines(): Iterable<string>
   unmatched(): Iterable<EntryRow>
   ignored(): Iterable<EntryRow>
