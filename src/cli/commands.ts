@@ -1,6 +1,6 @@
 import { unknownName, CliError } from './errors.ts'
 import { JSON_OPTIONS, OPERATOR_COMMANDS } from './operator-commands.ts'
-import { VALIDATE_OPTIONS } from './validate-options.ts'
+import { RECONCILE_OPTIONS, VALIDATE_OPTIONS } from './message-options.ts'
 import { parseArgs } from 'node:util'
 
 /** Commands with their help texts; each command is implemented in the file of its name. */
@@ -214,31 +214,7 @@ export const COMMANDS = {
   reconcile: {
     summary: 'Reconcile payment files with statements and ACH files of any size.',
     usage: ['assay reconcile --instructions <file> --statement <file> [--ach <file>] [--out <folder> | --jsonl | --csv | --html]'],
-    options: {
-      instructions: {
-        type: 'string',
-        value: 'file',
-        meaning: 'A pain.001, pain.008, pacs.008, pacs.003, MT101, MT103 or ACH file; may be given several times.',
-      },
-      statement: {
-        type: 'string',
-        value: 'file',
-        meaning: 'A camt.052, camt.053, camt.054, MT940, MT942, BAI2, OFX or CSV file, or a status message; may be given several times.',
-      },
-      ach: { type: 'string', value: 'file', meaning: 'An ACH file; may be given several times.' },
-      out: { type: 'string', value: 'folder', meaning: 'Write report.jsonl, report.csv, report.html and summary.json there.' },
-      jsonl: { type: 'boolean', meaning: 'Write every row to standard output, one JSON object per line.' },
-      csv: { type: 'boolean', meaning: 'Write every row to standard output as CSV.' },
-      html: { type: 'boolean', meaning: 'Write a printable HTML page to standard output.' },
-      'require-settlement-evidence': { type: 'boolean', meaning: 'Originated ACH entries do not count as settled.' },
-      'days-before': {
-        type: 'string',
-        value: 'days',
-        meaning: 'Count entries booked up to this many days before the due date; default 10.',
-      },
-      'days-after': { type: 'string', value: 'days', meaning: 'Count entries booked up to this many days after the due date; default 90.' },
-      ...JSON_OPTIONS,
-    },
+    options: { ...RECONCILE_OPTIONS, ...JSON_OPTIONS },
     most_words: 0,
     notes: [
       'Every transfer gets one verdict: SETTLED, UNPAID, AMOUNT_MISMATCH or DUPLICATE_PAYMENT. Files are streamed; records that',

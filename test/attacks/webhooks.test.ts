@@ -6,7 +6,6 @@ import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import { createWebhookSender } from '../../src/adapters/public-https/webhook-sender.ts'
 import { createNonceSource } from '../../src/adapters/random/system.ts'
 import { createSealer } from '../../src/adapters/secret/sealer.ts'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { WEBHOOK_RULES } from '../../src/service/limits.ts'
 import { createReceiverRate } from '../../src/service/webhooks/receiver-rate.ts'
@@ -17,7 +16,7 @@ import { startTestApp } from '../support/app.ts'
 import { clockAt } from '../support/clock-at.ts'
 import { newMerchant, send } from '../support/invoicing.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
+import { openSealed, sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
 import { until } from '../support/until.ts'
 import { subscriptionOf, WIDE_BOUNDS } from '../support/webhooks.ts'
 
@@ -32,7 +31,7 @@ after(() => driver.stop())
 
 /** Deliveries and challenges over a real store, with a clock that the test moves. */
 async function opened(t: { after(end: () => Promise<void>): void }) {
-  const store = await openStore((await driver.fresh()).target)
+  const store = await openSealed((await driver.fresh()).target)
   let now_ms = Date.now()
   const clock = clockAt(() => now_ms)
   const rate = createReceiverRate(clock)

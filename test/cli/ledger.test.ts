@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import { csvLine, PAYMENT_FIELDS, paymentRow } from '../../src/cli/ledger.ts'
 import type { ClaimRequest } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
 import { EPOCH, found, keptInvoice, keyOf, paymentIn, request } from '../support/store-payments.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
+import { openSealed } from '../support/store-drivers.ts'
 
 const PAY_TO = `0x${'2b'.repeat(20)}`
 const LIVE = { ASSAY_MODE: 'live', ASSAY_RPC_URLS: 'http://127.0.0.1:9', ASSAY_PAY_TO: PAY_TO, ASSAY_GAS_KEY_FILE: '/nowhere/gas.key' }
@@ -16,7 +16,7 @@ const LIVE = { ASSAY_MODE: 'live', ASSAY_RPC_URLS: 'http://127.0.0.1:9', ASSAY_P
 let desk: Desk
 before(async () => {
   desk = await openDesk()
-  const store = await openStore(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'assay.sqlite'))
+  const store = await openSealed(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'assay.sqlite'))
   await store.identity({ mode: 'live', chain_id: 8453, pay_to: PAY_TO })
   await fill(store)
   await store.close()
@@ -148,7 +148,7 @@ test('a cell is quoted as RFC 4180 says, and never a formula', () => {
 })
 
 test('a row has exactly the fields that are announced', async () => {
-  const store = await openStore(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'one.sqlite'))
+  const store = await openSealed(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'one.sqlite'))
   const claim = await paymentIn(store, 'settled')
   await store.payments.apply_transitions([{ ...keyOf(claim), to: 'unknown', reason: '=evil', transaction: null }], EPOCH, 1)
   const row = paymentRow(await found(store, claim), 84_532)
@@ -196,7 +196,7 @@ test('in the sandbox the proof asks the chain that the record names, and starts 
   try {
     const folder = own.settings['ASSAY_DATA_DIR'] ?? ''
     await own.run(['call', 'iban-check', '{"iban":"GB82"}'])
-    await (await openStore(join(folder, 'assay.sqlite'))).close()
+    await (await openSealed(join(folder, 'assay.sqlite'))).close()
     const without = await own.run(['ledger', 'prove'])
     assert.deepEqual([without.code, without.stdout], [69, ''])
     assert.match(without.stderr, /sandbox chain does not run/)

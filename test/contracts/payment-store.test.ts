@@ -1,11 +1,10 @@
 /** Claims, bindings, answers and every move between the states, on both databases. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openStore } from '../../src/adapters/store/open.ts'
 import type { ClaimRequest, Payment } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
-import { STORE_DRIVERS } from '../support/store-drivers.ts'
+import { openSealed, STORE_DRIVERS } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 import {
   address,
@@ -62,7 +61,7 @@ for (const start of STORE_DRIVERS) {
     before(async () => {
       driver = await start()
       fresh = await driver.fresh()
-      store = await openStore(fresh.target)
+      store = await openSealed(fresh.target)
     })
     after(async () => {
       await store.close()
@@ -186,7 +185,7 @@ for (const start of STORE_DRIVERS) {
     }
 
     test('abandoned claims are released together; what has begun to settle stays', async () => {
-      const own = await openStore((await driver.fresh()).target)
+      const own = await openSealed((await driver.fresh()).target)
       const late = { claim_until_ms: NOW_MS + 5 }
       const over: ClaimRequest[] = []
       while (over.length < 1_003) {

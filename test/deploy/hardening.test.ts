@@ -45,7 +45,7 @@ test('every image of others is named by version and digest', () => {
     [...read(file).matchAll(/^\s*(?:FROM|ARG \w*IMAGE\w*=|-? ?image:)\s*(\S+)/gm)].map(([, name = '']) => ({ file, name })),
   )
   const others = named.filter(
-    ({ name }) => name !== '${NODE_IMAGE}' && !name.startsWith('${ASSAY_SCREENING_IMAGE:-') && !name.startsWith('registry.example/'),
+    ({ name }) => name !== '${NODE_IMAGE}' && !name.startsWith('${WATCHMAN_IMAGE:-') && !name.startsWith('registry.example/'),
   )
   assert.deepEqual(
     others.map(({ name }) => name.replace(/[:@].*$/, '')),

@@ -105,7 +105,7 @@ function firstCountry(part: string): string | null {
 /** The country of a code at the end, of a sign before a postal code, or of a postal code with letters. */
 function countryOfCodes(parts: readonly string[]): string | null {
   const last = parts.at(-1) ?? ''
-  const alone = /^(?:\d[\d -]*\s+)?([A-Z]{2,3})$/.exec(last)?.[1]
+  const alone = /^(?:\d[\d -]* )?([A-Z]{2,3})$/.exec(last)?.[1]
   const code = alone ?? /\s([A-Z]{2})$/.exec(last)?.[1]
   const country = code === undefined ? null : countryByName(code.toLowerCase())
   if (code !== undefined && country !== null) {

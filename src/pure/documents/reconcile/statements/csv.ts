@@ -303,7 +303,7 @@ function dayIn(text: string, order: DateOrder): number | null {
   return order === 'mdy' ? dayOf(full, one, other) : dayOf(full, other, one)
 }
 
-const NUMBER = /^[^0-9+-]{0,4}([+-]?)\s*([0-9][0-9.,'\u00A0\u202F ]*?)\s*([+-]?)[^0-9]{0,4}$/
+const NUMBER = /^[^0-9+-]{0,4}([+-]?)\s*([0-9](?:[0-9.,'\u00A0\u202F ]*[0-9])?)\s*([+-]?)[^0-9]{0,4}$/
 
 /** Decimal sign of the amounts of a file; null if it is not certain. */
 function decimalSign(texts: readonly string[]): DecimalSign | null {

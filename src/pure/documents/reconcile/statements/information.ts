@@ -105,15 +105,19 @@ const SLASH_TAG =
 const SLASH_TAGS =
   /\/(EREF|REMI|NAME|IBAN|BIC|TRTP|CSID|MARF|ORDP|BENM|PREF|TRCD|RTRN|CNTP|KREF|CREF|PURP|UETR|ADDR|ID|ISDT|ULTC|ULTD|BUSP)\//g
 
+function withoutOuterSlashes(text: string): string {
+  let [from, to] = [0, text.length]
+  while (text[from] === '/') from++
+  while (to > from && text[to - 1] === '/') to--
+  return text.slice(from, to)
+}
+
 function readSlashTags(text: string): OwnerInformation {
   const found = [...text.matchAll(SLASH_TAGS)]
   const values = new Map<string, string>()
   for (const [index, one] of found.entries()) {
     const end = found[index + 1]?.index ?? text.length
-    const value = text
-      .slice(one.index + one[0].length, Math.max(end, one.index + one[0].length))
-      .replace(/^\/+|\/+$/g, '')
-      .trim()
+    const value = withoutOuterSlashes(text.slice(one.index + one[0].length, Math.max(end, one.index + one[0].length))).trim()
     if (value !== '' && !values.has(one[1] ?? '')) values.set(one[1] ?? '', value)
   }
   // Counterparty: account, bank, name and city between slashes.
