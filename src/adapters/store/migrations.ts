@@ -1,9 +1,7 @@
 import { count } from './columns.ts'
 import { expression, sql, statement } from './statements.ts'
-import { STORAGE_SHARES } from './migration-0036.ts'
 import { FIRST_MIGRATIONS } from './migrations-0001-0009.ts'
-import { WATCH_ORDER } from './migration-0034.ts'
-import { SEALED_INVOICES } from './migration-0037.ts'
+import { NEWEST_MIGRATIONS } from './migrations-0034-0037.ts'
 import { StoreError } from './errors.ts'
 import type { SqlDialect, Migration } from './database.ts'
 
@@ -453,27 +451,7 @@ export const MIGRATIONS: readonly Migration[] = [
     alter table invoice_sweep add column put_off_ms ${dialect.wide_integer};
   `,
   },
-  WATCH_ORDER,
-  /**
-   * Columns that decide which subscription or unproven underwriter gives way: provider network, and whether the owner was paid.
-   * `failing_since_ms` is the first failed attempt since a delivery succeeded.
-   */
-  {
-    number: 35,
-    name: 'places-by-provider',
-    text: (dialect) => `
-    alter table webhook_subscription add column provider text not null default '';
-    alter table webhook_subscription add column paid integer not null default 0;
-    alter table webhook_subscription add column failing_since_ms ${dialect.wide_integer};
-    update webhook_subscription set provider = network, failing_since_ms = case when failures > 0 then created_ms end;
-    alter table underwriter add column provider text not null default '';
-    update underwriter set provider = network;
-    create index webhook_places on webhook_subscription (provider, network) where paid = 0;
-    create index webhook_failing on webhook_subscription (failing_since_ms) where failing_since_ms is not null;
-  `,
-  },
-  STORAGE_SHARES,
-  SEALED_INVOICES,
+  ...NEWEST_MIGRATIONS,
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -22,7 +22,7 @@ import { assigned, expression, inserted, matched, raw, selected, sql, statement 
 import { assertStorable, execute, readAll, readFirst, readOne, type Work } from './database.ts'
 import { CONTEXTS, SealedStore, type SealedText } from './sealed-text.ts'
 import { findPlace, wasPaid } from './webhook-places.ts'
-import { GIVE_UP, PURGE, PURGE_ENDED, PURGE_OF_ENDED } from './webhook-purge.ts'
+import { purgeWebhooks } from './webhook-purge.ts'
 
 /** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
 
@@ -377,12 +377,8 @@ export class SqlWebhookStore extends SealedStore implements WebhookStore {
     return { pending: pending?.deliveries ?? 0, dead: dead?.deliveries ?? 0 }
   }
 
-  async purge({ pending_since_ms, delivered_ms, dead_ms, unverified_ms }: Parameters<WebhookStore['purge']>[0]): Promise<void> {
-    await this.database.purge(GIVE_UP, { pending_since_ms })
-    await this.database.purge(PURGE, { state: 'delivered', ended_before_ms: delivered_ms })
-    await this.database.purge(PURGE, { state: 'dead', ended_before_ms: dead_ms })
-    await this.database.purge(PURGE_OF_ENDED, { unverified_ms })
-    await this.database.purge(PURGE_ENDED, { unverified_ms })
+  purge(times: Parameters<WebhookStore['purge']>[0]): Promise<void> {
+    return purgeWebhooks(this.database, times)
   }
 }
 
