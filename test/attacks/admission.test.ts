@@ -24,6 +24,7 @@ async function freeCalls(target: Target, seconds: number): Promise<Measured> {
   return (await (await createVictim(target, 0)).measure({ free: FREE_PER_S }, seconds)).free
 }
 
+// attack: thousands of connections with garbage or unfunded payments and unfinished bodies
 test('two clients that send text for a payment, and no body, keep no free call of another out', async () => {
   await withApp(async (_, target) => {
     const attack = await heldCalls(target.port, { networks: 2, each: 512 }, { claim: 'garbage' })
@@ -33,6 +34,7 @@ test('two clients that send text for a payment, and no body, keep no free call o
   })
 })
 
+// attack: large bodies on every endpoint, finished or not
 test('forty unfinished messages of 5 MB are not kept in memory', async () => {
   await withApp(async (_, target) => {
     await freeCalls(target, 1)

@@ -1,4 +1,10 @@
 /** A receipt is public once it is handed on: whoever has it can neither fix its terms nor use up its dispute. */
+// attack: being first to fix its terms, or to file and lose its dispute
+// in: money and signatures
+// asset: terms and disputes of a receipt
+// attacker: client with the receipt
+// defence: terms and disputes are bound by the payer's signature; unsigned ones yield, rejected ones are not kept
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { PrivateKeyAccount } from 'viem/accounts'

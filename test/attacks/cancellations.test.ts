@@ -1,4 +1,10 @@
 /** Payers who make accepted payments fail cost their own standing and their network's share of the gas, and nobody else's; delays cost nobody. */
+// attack: cancelling or draining accepted payments by the hundred, so that no other payer is served
+// in: money and signatures
+// asset: settlement
+// attacker: payers
+// defence: a payer who does so twice in a day is shut out, a network when it has cost its share of the gas; delays do not count
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { limits } from '../../src/service/limits.ts'

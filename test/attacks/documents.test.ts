@@ -41,6 +41,11 @@ async function survives(tool: string, input: unknown, name: string): Promise<Rec
   return body
 }
 
+// attack: XML entities, DTDs, inclusion
+// in: documents and texts
+// asset: files, network
+// attacker: author
+// defence: documents with a DTD are refused; nothing is expanded or fetched
 test('bombs of XML are findings, nothing is expanded and nothing is fetched', async () => {
   for (const [name, document] of Object.entries(BOMBS)) {
     const { result } = await survives('iso20022-validate', { raw_payload: document, format: 'xml' }, name)
@@ -64,6 +69,11 @@ const SCHEMAS: Record<string, string> = {
   'items that must differ': '{"additionalProperties":{"uniqueItems":true}}',
 }
 
+// attack: JSON schemas with exponential work, cycles or slow patterns
+// in: documents and texts
+// asset: processor time
+// attacker: author
+// defence: step budget; patterns run in linear time
 test('schemas that grow end within their budget, and patterns run in linear time', async () => {
   const items = Array.from({ length: 5_000 }, (_, index) => [index % 2, { a: [index] }])
   const data = { x: `${'a'.repeat(60_000)}!`, ['a'.repeat(1_000)]: 1, list: items }
@@ -73,6 +83,11 @@ test('schemas that grow end within their budget, and patterns run in linear time
   }
 })
 
+// attack: documents that cost more than their size
+// in: documents and texts
+// asset: processor time
+// attacker: author
+// defence: bounds of nodes, depth and size; worker threads with a deadline and a heap limit
 test('pages and texts that are made to be slow are not', async () => {
   const pages: Record<string, string> = {
     depth: '<div>'.repeat(200_000),
@@ -121,6 +136,11 @@ function cellsOf(line: string): string[] {
 
 const RUNS = /^[\s"']*?[=+\-@|\uff1d\uff0b\uff0d\uff20\t\r\n]/
 
+// attack: cells that a spreadsheet runs as formulas
+// in: documents and texts
+// asset: a reader's spreadsheet
+// attacker: author
+// defence: such cells are prefixed with an apostrophe, also after semicolons and tabs
 test('no cell of an exported table begins as a formula, whatever a statement, a file name or a reference says', () => {
   const row: EntryRow = {
     entry: '0:1',

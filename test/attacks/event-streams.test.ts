@@ -67,6 +67,12 @@ describe('over HTTP', () => {
   })
   after(() => world.stop())
 
+  // attack: streams from many addresses of one network, or from many networks, so that a payer cannot follow an invoice
+  // in: money and signatures
+  // asset: event streams of invoices
+  // attacker: client
+  // defence: bounds by client, /24 or /48 and /16 or /32; when all are taken, the newest of the widest network ends; a fifth is kept for
+  //   invoices of merchants that were paid before; a refusal names its limit
   test('a hundred clients with five streams each keep no one out, whether of one /24, one /16 or a hundred networks; a refusal says whose limit it is', async () => {
     const url = invoiceUrl(world, await issue(world, '10'))
     const { followers_client, followers_network, followers_provider } = INVOICE_RULES

@@ -1,4 +1,10 @@
 /** One site with 65,536 networks (an IPv6 /48) is one client for every bound that protects others. */
+// attack: 65,536 networks as so many clients
+// in: requests
+// asset: rates and free calls
+// attacker: owner of an IPv6 /48
+// defence: one /48 is one client in quotas; its free calls are bounded
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newPayers, PAYMENT_HEADER, signedPayments, termsIn } from '../support/bulk-payments.ts'

@@ -1,4 +1,20 @@
 /** Attacks on the insurance directory, and on the chain through signatures that nobody pays for. */
+// attack: signatures of contract wallets, transactions and pilot releases of unpaid requests
+// in: money and signatures
+// asset: the chain endpoint
+// attacker: client
+// defence: daily budgets by network and for all, a rate by network, failures count as those of payments
+// attack: a thousand entries from one network, names of others at no premium
+// in: money and signatures
+// asset: the insurance directory
+// attacker: client
+// defence: entries are quoted only when a file of their domain names the key; unproven ones are bounded by network and displaced
+// attack: terms that steer the proof file to private addresses, or a stream of requests to a domain
+// in: money and signatures
+// asset: other hosts
+// attacker: client
+// defence: the guard of registries without redirects; each file at most once in ten seconds
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generatePrivateKey } from 'viem/accounts'

@@ -31,6 +31,11 @@ async function invoiced(members: Record<string, string>): Promise<{ invoice_id?:
 
 const { message: PING } = mcpRequest('2025-11-25', 'ping')
 
+// attack: DNS rebinding to /mcp and /a2a
+// in: browsers and names
+// asset: a local deployment
+// attacker: web page
+// defence: Host and Origin must name this machine
 test('a page whose name was made to point at this machine reaches neither endpoint of agents', async () => {
   const { port } = new URL(service.url)
   const body = JSON.stringify(PING)
@@ -88,6 +93,11 @@ const MARKUP = [
 /** These stand on pages of ours for reasons of their own. */
 const NEUTRAL = new Set(['<!--', ']]>'])
 
+// attack: memo, name or path as markup
+// in: browsers and names
+// asset: a reader of pages
+// attacker: client
+// defence: escaped texts, `default-src 'none'`, no inline scripts
 test('texts of strangers are texts on every page, and no page may run what is not ours', async () => {
   for (const text of MARKUP) {
     const invoice = await invoiced({ amountUsdc: '1', memo: text, clientName: text })
@@ -120,6 +130,11 @@ test('texts of strangers are texts on every page, and no page may run what is no
   }
 })
 
+// attack: the same PDF again and again
+// in: browsers and names
+// asset: processor time
+// attacker: client
+// defence: a rate limit for each client; a document that the client has is not drawn again
 test('who has documents drawn again and again is told when to come back', async () => {
   const { invoice_id } = await invoiced({ amountUsdc: '2.00' })
   const drawn = async () => {
@@ -134,6 +149,11 @@ test('who has documents drawn again and again is told when to come back', async 
   assert.ok(Number(last.headers.get('retry-after')) > 0)
 })
 
+// attack: requests with ambient credentials
+// in: browsers and names
+// asset: a user's session
+// attacker: web page
+// defence: no cookies, no CORS credentials
 test('no answer asks for ambient credentials, so that a page of a stranger can use nobody’s', async () => {
   for (const path of ['/', '/v1/tools', '/v1/allowance', '/credits', '/health', '/nowhere']) {
     const response = await fetch(service.url + path, { headers: { origin: 'https://evil.example', cookie: 'session=1' } })
@@ -142,6 +162,11 @@ test('no answer asks for ambient credentials, so that a page of a stranger can u
   }
 })
 
+// attack: guessing ids
+// in: browsers and names
+// asset: other callers' invoices, tasks, answers
+// attacker: client
+// defence: ids are random; an unknown id is answered like one that never existed
 test('ids of invoices, tasks and answers cannot be guessed, and an unknown one is told as one that never was', async () => {
   const ids = new Set<string>()
   for (let count = 0; count < COUNT; count++) {
@@ -188,6 +213,11 @@ test('ids of invoices, tasks and answers cannot be guessed, and an unknown one i
   assert.equal(told[0], told[1])
 })
 
+// attack: forged lines, terminal codes
+// in: browsers and names
+// asset: the log
+// attacker: client
+// defence: JSON lines with nothing of a request but its plain, short `client_request_id`
 test('nothing that is sent becomes a line of the log, nor colour in it, nor stands there at all', async () => {
   const forged = '{"level":50,"msg":"forged line"}'
   const line = encodeURIComponent(`\n${forged}\r\n\u001b[31mred\u2028`)

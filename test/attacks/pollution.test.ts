@@ -122,6 +122,11 @@ const ENTRANCES: readonly Entrance[] = [
   ],
 ]
 
+// attack: `__proto__` and `constructor` through any endpoint
+// in: requests
+// asset: every object of the process
+// attacker: client
+// defence: reserved names; own properties only; the tested endpoints are compared with the routes
 test('no entrance lets a name of JSON reach a prototype, break an answer or be our fault', async () => {
   for (const [path, body, headers] of ENTRANCES) {
     for (const [way, members] of Object.entries(NAMES)) {
@@ -138,6 +143,7 @@ test('no entrance lets a name of JSON reach a prototype, break an answer or be o
   }
 })
 
+// attack: `__proto__` and `constructor` through any endpoint
 test('these are all entrances', () => {
   const written = readSources('src/surfaces/**/*.ts', 'src/assembly/app.ts').flatMap(({ text: source }) =>
     [...source.matchAll(/\.post\(\s*(?:'([^']+)'|([A-Z_0-9]+))/g)].map(([, path, name]) => path ?? (name === 'A2A_PATH' ? '/a2a' : '/mcp')),

@@ -70,6 +70,11 @@ test('the judge tells linear, squared and exponential expressions apart', () => 
   for (const [source, flags, growth] of known) assert.equal(growthOf(source, flags), growth, source)
 })
 
+// attack: regular expressions that backtrack
+// in: documents and texts
+// asset: processor time
+// attacker: author
+// defence: every expression of the source is analysed; quadratic ones read bounded texts only
 test('no expression of the source takes exponential time, and those that take squared time meet short texts alone', () => {
   const slow: string[] = []
   const met = new Set<string>()

@@ -32,6 +32,12 @@ function setUsed(bucket: string, used: number): void {
 
 const NEW_UNSIGNED = INVOICE_RULES.relays_daily / INVOICE_RULES.relay_new_parts
 
+// attack: one coin that circles among new wallets until the relays of the day are used up
+// in: money and signatures
+// asset: invoice relay
+// attacker: payer with many wallets and networks
+// defence: new payers and merchants share half of the day; the rest is kept for payers with a paid call and merchants paid a week ago;
+//   shares by /24 and /16
 test('new payers and merchants share a half of the day; a payer that has paid for a call, and a merchant that was paid days ago, have the rest', async () => {
   const [payer, other] = [await world.payer(10n * ONE), await world.payer(10n * ONE)]
   assert.equal((await pay(payer, await issue(world, '1'), '198.51.100.7')).status, 200)
@@ -61,6 +67,7 @@ test('new payers and merchants share a half of the day; a payer that has paid fo
   setUsed('invoice-relay', 0)
 })
 
+// attack: one coin that circles among new wallets until the relays of the day are used up
 test('many networks of one provider have one share of the day', async () => {
   const payer = await world.payer(10n * ONE)
   assert.equal((await pay(payer, await issueSigned(world, '1'), '203.0.113.7')).status, 200)

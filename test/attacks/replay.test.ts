@@ -45,6 +45,11 @@ async function codeOf(app: CreditApp, id: string): Promise<unknown> {
   return (await post(`${app.url}/api/credits/code`, { session_id: id, secret: SECRET })).body['status']
 }
 
+// attack: forged, altered, old, future or repeated card notices, impossible amounts
+// in: money and signatures
+// asset: credits
+// attacker: buyer
+// defence: signature, time (past and future) and amount are checked; each payment credits once
 test('a notice that Stripe did not sign for this deployment, for this text and now is refused, however its header is put', async () => {
   const payload = JSON.stringify(event('checkout.session.completed', session('forged', 10_000, CLAIM)))
   const another = JSON.stringify(event('customer.created', { id: 'cus_1', object: 'customer' }))
@@ -83,6 +88,7 @@ test('a notice that Stripe did not sign for this deployment, for this text and n
   assert.equal(await codeOf(one, 'cs_test_forged'), 'ready')
 })
 
+// attack: forged, altered, old, future or repeated card notices, impossible amounts
 test('a notice that is sent again, at once and under other names, credits and takes back once', async () => {
   const paid = event('checkout.session.completed', session('again', 2_000, CLAIM))
   const renamed = Array.from({ length: 5 }, () => event('checkout.session.completed', session('again', 2_000, CLAIM)))
@@ -98,6 +104,11 @@ test('a notice that is sent again, at once and under other names, credits and ta
   assert.ok(BigInt(String((await granted())['available'])) <= 15_000_000n)
 })
 
+// attack: trying codes
+// in: money and signatures
+// asset: credits
+// attacker: client
+// defence: wrong codes are rate limited for each client
 test('codes are not found by trying, and one deployment’s code is nothing at another', async () => {
   await notify(one.url, event('checkout.session.completed', session('mine', 500, CLAIM)))
   const { body } = await post(`${one.url}/api/credits/code`, { session_id: 'cs_test_mine', secret: SECRET })
@@ -124,6 +135,11 @@ async function payingFor(app: CreditApp, change: (required: Required) => void): 
   return body
 }
 
+// attack: another network, token, payee or price
+// in: money and signatures
+// asset: income
+// attacker: payer
+// defence: compared with the terms before the chain is asked
 test('a payment for another network, token, payee or price is refused', async () => {
   const changes: Record<string, (required: Required) => void> = {
     'another network': ({ accepts: [terms] }) => void Object.assign(terms, { network: 'eip155:8453' }),
@@ -142,6 +158,8 @@ test('a payment for another network, token, payee or price is refused', async ()
   }
 })
 
+// attack: authorizations and acts replayed on another network or deployment
+// attack: a receipt altered, of another signer, or of a revoked key
 test('a receipt of one deployment is none of the other’s, and its log takes no stranger’s', async () => {
   const answer = await post(
     `${other.url}/v1/tools/luhn-check/call`,

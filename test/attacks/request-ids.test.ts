@@ -59,6 +59,7 @@ for (const [what, request] of Object.entries(REQUESTS)) {
   })
 }
 
+// attack: response splitting by line ends in paths and headers
 test('a name that is long or not plain is neither returned nor logged; the log has the id first', async () => {
   const odd = ['x'.repeat(65), 'a b', 'a/b', '{"msg":1}', 'a,b', '%0d%0a']
   for (const name of odd) {

@@ -1,4 +1,10 @@
 /** A settled payment is public: whoever reads it on the chain gets neither the answer nor a hint at the input that it paid for. */
+// attack: a payment header rebuilt from the chain, inputs tried until one fits
+// in: money and signatures
+// asset: paid answers
+// attacker: reader of the chain
+// defence: the network of the first request or a secret that never was on chain; one refusal for any input
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

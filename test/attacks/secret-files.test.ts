@@ -1,4 +1,10 @@
 /** A secret that other users of the machine can read or change stops the start; the doctor names each. */
+// attack: key files that others can read or write
+// in: outgoing requests and stored data
+// asset: every secret
+// attacker: user of the machine
+// defence: refused at the start, by mode and owner
+
 import assert from 'node:assert/strict'
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

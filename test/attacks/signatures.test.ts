@@ -90,6 +90,11 @@ const TERMS = {
   bank: null,
 }
 
+// attack: high s, other v, r or s of zero, compact forms
+// in: money and signatures
+// asset: paid answers
+// attacker: payer
+// defence: one signature reader; malleable twins are refused
 test('no second form of a signature is one, wherever signatures are read', async () => {
   // Sixteen digests, so that both v and many shapes of r and s come up.
   for (let index = 0; index < 16; index++) {
@@ -166,6 +171,11 @@ test('Ed25519: no second scalar, no key or point of small order; P-256: the twin
     assert.ok(!accepts(3, broken, nist_key))
 })
 
+// attack: authorizations and acts replayed on another network or deployment
+// in: money and signatures
+// asset: payers' money
+// attacker: client
+// defence: network, token, invoice and origin are part of what is signed
 test('a transfer that was signed for one network, token or version is nobody’s on another', async () => {
   const domain = { name: 'USDC', version: '2', chain_id: 84_532, verifying_contract: `0x${'5'.repeat(40)}` }
   const authorization = {
@@ -199,6 +209,7 @@ test('a transfer that was signed for one network, token or version is nobody’s
   for (const change of changed) assert.notEqual(payer(over({}, change)), OWNER, Object.keys(change).join())
 })
 
+// attack: authorizations and acts replayed on another network or deployment
 test('what a merchant signed holds for that invoice, that act and that network alone', async () => {
   const signature = await sign({ hash: toHex(merchantDigest('issue', TERMS, nobleCrypto)), privateKey: KEY, to: 'hex' })
   assert.ok(merchantSigned('issue', TERMS, signature, nobleCrypto))

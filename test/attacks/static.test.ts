@@ -29,6 +29,12 @@ const OUTGOING: Record<string, string> = {
   'adapters/store/copy-store.ts': 'an argument of the operator',
 }
 
+// attack: an input that chooses an address
+// in: outgoing requests and stored data
+// asset: the internal network
+// attacker: client
+// defence: fields of tools are never fetched; webhooks pass the same guard, without redirects or another port; files that open
+//   connections are listed
 test('these files alone reach the network, and strangers choose no address', () => {
   const out = sources.filter(
     ({ text, imports }) =>
@@ -58,6 +64,7 @@ const ADDRESSED: Record<string, string> = {
   'pre-disbursement-guard vendor_domain': 'a registry of the bootstrap table is asked about it',
 }
 
+// attack: an input that chooses an address
 test('these fields of tools alone take an address or a domain', () => {
   const found = tools.flatMap((tool) =>
     Object.keys((toolSchemas(tool).input as { properties?: Record<string, unknown> }).properties ?? {})
@@ -159,6 +166,11 @@ const KEPT: Record<string, Record<string, string>> = {
   'surfaces/pages/tool-words.ts': { results: 'the catalogue' },
 }
 
+// attack: maps that grow with requests
+// in: outgoing requests and stored data
+// asset: memory
+// attacker: client
+// defence: each map and set is listed with its bound
 test('whatever keeps things in memory has a bound, and says which', () => {
   const found = sources
     .filter(({ path }) => !/^src\/(?:pure|tools)\//.test(path))
@@ -197,6 +209,11 @@ const COMPARED: Record<string, string> = {
     'a signature is public once it is used, and names its signer',
 }
 
+// attack: timing of comparisons
+// in: money and signatures
+// asset: secrets
+// attacker: client
+// defence: no comparison of a secret byte by byte; each that looks like one is listed with its reason
 test('no secret is compared byte by byte', () => {
   const operand = String.raw`[\w.?]*(?:\([^()]*(?:\([^()]*\))?[^()]*\))?`
   const comparison = new RegExp(String.raw`(${operand}) (?:===|!==) (${operand})`, 'g')

@@ -51,6 +51,12 @@ function bench() {
 
 let number = 0
 
+// attack: brief answers that use up the storage of all for a day
+// in: money and signatures
+// asset: stored answers of payers
+// attacker: client with 256 networks
+// defence: bounds by /24 or /48 and /16 or /32; paid answers are counted apart and never deleted for others; the widest provider gives
+//   way
 test('when 300 networks use up the storage, a payer stores its answer, and the widest provider gives way', async () => {
   const { stored, keep, faults } = bench()
   const payer = await keep('203.0.113.7', true)

@@ -34,6 +34,12 @@ const BOUNDS = {
 }
 const ALL_BYTES = Math.floor(TASK_LIMITS.bytes / 1_000)
 
+// attack: A2A tasks with long messages, so that the disk fills or the tasks of others are deleted
+// in: money and signatures
+// asset: storage
+// attacker: client with many networks
+// defence: bytes and numbers by client, /24 or /48 and /16 or /32 and of all; unpaid tasks expire sooner while storage is scarce, the
+//   widest provider gives way first; paid tasks stay
 test('1,563 clients of a hundred providers fill no more than the bound; a payer keeps its tasks, and a client from elsewhere is served', async () => {
   let now_ms = START_MS
   const tasks = boundedTasks(store.tasks, () => now_ms, { bounds: BOUNDS, all_bytes: ALL_BYTES })

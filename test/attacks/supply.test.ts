@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { attackMarks } from '../support/attack-marks.ts'
 
 interface Entry {
   /** The package's own name where it is installed under another. */
@@ -33,6 +34,11 @@ for (const folder of ['.', 'bench', 'test/official-clients']) {
   const entries = Object.entries(packages).filter(([place]) => place !== '')
   const own = read(`${folder}/package.json`) as Manifest
 
+  // attack: install scripts, moved versions, other hosts
+  // in: outgoing requests and stored data
+  // asset: the machine
+  // attacker: package
+  // defence: exact versions, checksums, addresses on one registry, allow-listed scripts, a bill of materials
   test(`${folder}: every package is one of the registry, with the checksum of what was reviewed`, () => {
     assert.ok(entries.length > 20)
     for (const [place, { name, version, resolved, integrity, link, optional, os, cpu }] of entries) {
@@ -52,6 +58,7 @@ for (const folder of ['.', 'bench', 'test/official-clients']) {
     for (const [name, version] of Object.entries(asked)) assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name)
   })
 
+  // attack: install scripts, moved versions, other hosts
   test(`${folder}: no package runs anything at its installation unless that was decided`, () => {
     const scripted = entries.filter(([, entry]) => entry.hasInstallScript === true).map(([place]) => place.replace(/^.*node_modules\//, ''))
     const undecided = scripted.filter((name) => own.allowScripts?.[name] === undefined)
@@ -63,6 +70,7 @@ for (const folder of ['.', 'bench', 'test/official-clients']) {
   })
 }
 
+// attack: install scripts, moved versions, other hosts
 test('the bill of materials names every package that the service runs on, with its version', () => {
   const bill = JSON.parse(execFileSync(process.execPath, ['scripts/sbom.ts', '--print'], { encoding: 'utf8' })) as {
     bomFormat: string
@@ -83,49 +91,31 @@ test('the bill of materials names every package that the service runs on, with i
     assert.ok(![...listed].some((one) => one.startsWith(`${name}@`)), name)
 })
 
-/** Rows of the tables: asset, attacker, attack, defence, test. */
-function threats(): string[][] {
-  return readFileSync('SECURITY.md', 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| (?:-|asset)/i.test(line))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split(/(?<!\\)\|/)
-        .map((cell) => cell.trim()),
-    )
-}
+const tests = globSync('test/**/*.test.ts', { exclude: ['test/official-clients/node_modules/**'] }).toSorted()
 
-/** Titles of the tests of a file, as they are written; a template keeps its placeholders. */
-function titlesOf(file: string): string[] {
-  const calls = readFileSync(file, 'utf8').matchAll(/\btest\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`)/g)
-  return [...calls].map(([, plain, template]) => plain ?? template ?? '')
-}
-
-test('each threat names a defence, and tests that exist under the words of their titles', () => {
-  const rows = threats()
-  assert.ok(rows.length > 50)
-  const missing: string[] = []
-  for (const row of rows) {
-    assert.equal(row.length, 5, row.join())
-    assert.ok(
-      row.every((cell) => cell !== ''),
-      row.join(),
-    )
-    const shown = [...(row[4] ?? '').matchAll(/`([^`]+)`(?: "([^"]+)")?/g)]
-    assert.ok(shown.length > 0, row.join())
-    for (const [, file = '', words = ''] of shown) {
-      // scripts/test.ts runs these in npm test or npm run test:full.
-      if (!/^test\/.*\.test\.ts$/.test(file) || !existsSync(file)) missing.push(`${file} does not exist`)
-      else if (!titlesOf(file).some((title) => title.includes(words))) missing.push(`${file} has no test "${words}"`)
-    }
+test('each attack that is marked names its asset, attacker and defence, and the tests that show it', () => {
+  const attacks = attackMarks(tests)
+  assert.ok(attacks.length > 80)
+  for (const { attack, section, asset, attacker, defence, shown } of attacks) {
+    for (const text of [section, asset, attacker, defence]) assert.ok(text !== '', attack)
+    assert.ok(shown.length > 0, attack)
   }
-  assert.deepEqual(missing, [])
 })
 
-test('each file of attacks stands in the threat model', () => {
-  const text = readFileSync('SECURITY.md', 'utf8')
-  const files = globSync(['test/attacks/*.test.ts', 'test/full/attacks/*.test.ts'])
+test('each file of attacks marks an attack', () => {
+  const marked = new Set(attackMarks(tests).flatMap(({ shown }) => shown.map(({ file }) => file)))
+  const files = tests.filter((file) => /^test\/(?:full\/)?attacks\//.test(file))
   assert.ok(files.length >= 10)
-  for (const file of files) assert.ok(text.includes(file), file)
+  assert.deepEqual(
+    files.filter((file) => !marked.has(file)),
+    [],
+  )
+})
+
+test('SECURITY.md stays short enough to be read, and its links lead to files', () => {
+  const text = readFileSync('SECURITY.md', 'utf8')
+  assert.ok(Buffer.byteLength(text) <= 9_000)
+  const links = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link)
+  assert.ok(links.length > 3)
+  for (const link of links) assert.ok(existsSync(link), link)
 })

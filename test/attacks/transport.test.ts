@@ -36,6 +36,12 @@ async function callAs(app: TestApp, forwarded: string): Promise<number> {
   return (await sendRaw(app.url, post(CALL, `${forwarded}Content-Length: ${BODY.length}\r\n`, BODY))).status
 }
 
+// attack: a forged X-Forwarded-For, Forwarded, X-Real-IP
+// in: requests
+// asset: free calls of others
+// attacker: client
+// defence: only configured proxies are believed, read from the right; one client for every spelling of an address; a live start refuses
+//   wide networks of proxies
 test('a header of somebody who is no proxy makes nobody else of him', async () => {
   const spoofs = [
     'X-Forwarded-For: 8.8.8.8',
@@ -51,6 +57,7 @@ test('a header of somebody who is no proxy makes nobody else of him', async () =
   }
 })
 
+// attack: a forged X-Forwarded-For, Forwarded, X-Real-IP
 test('behind a proxy the caller is the last address that is no proxy, in every spelling, and nothing to its left counts', async () => {
   const caller = '203.0.113.7'
   for (let used = 0; used < 2; used++) assert.equal(await callAs(proxied, `X-Forwarded-For: ${caller}\r\n`), 200)
@@ -141,6 +148,11 @@ test('a request without a Host, or with two, is refused: what stands in front ma
   }
 })
 
+// attack: floods of headers, trailers, chunk extensions
+// in: requests
+// asset: the process
+// attacker: client
+// defence: 16 KiB and 100 headers; beyond that the connection is closed
 test('header, trailer and chunk floods are cut off, and the service goes on', async () => {
   const many = Array.from({ length: 200 }, (_, index) => `X-${index}: y\r\n`).join('')
   const trailers = Array.from({ length: 200 }, (_, index) => `X-${index}: ${'a'.repeat(1_000)}\r\n`).join('')
@@ -184,6 +196,11 @@ const FRAMINGS: readonly string[] = [
   'Content-Length: 4 \u0000\r\n',
 ]
 
+// attack: request smuggling (CL, TE, both)
+// in: requests
+// asset: other callers' requests
+// attacker: client behind a shared proxy
+// defence: ambiguous framing is answered 400 and the connection closed
 test('requests that two readers would end at different places are refused, and the connection with them', async () => {
   for (const target of [CALL, `${CALL}?x`, '/mcp', '/a2a']) {
     for (const framing of FRAMINGS) {
@@ -194,6 +211,12 @@ test('requests that two readers would end at different places are refused, and t
   }
 })
 
+// attack: response splitting by line ends in paths and headers
+// in: requests
+// asset: other callers' answers
+// attacker: client
+// defence: of a request only its `X-Client-Request-Id`, if plain and short, is copied into a response header; `X-Request-Id` is made
+//   here
 test('no line of a request becomes a line of an answer', async () => {
   const bad = '%0d%0aX-Split:%20yes%0d%0a%0d%0a<html>'
   const targets = [
@@ -217,6 +240,11 @@ test('no line of a request becomes a line of an answer', async () => {
   }
 })
 
+// attack: Host, X-Forwarded-Host, X-Original-URL that change a document
+// in: requests
+// asset: shared caches
+// attacker: client
+// defence: public origins come from settings
 test('a Host of the caller’s choice stands in no document, no redirect and no cache key', async () => {
   const made = await fetch(`${open.url}/api/invoice/create`, {
     method: 'POST',
@@ -243,6 +271,11 @@ test('a Host of the caller’s choice stands in no document, no redirect and no 
   assert.ok(!absolute.text.includes('evil'))
 })
 
+// attack: path traversal
+// in: requests
+// asset: files of the machine
+// attacker: client
+// defence: closed lists; no request path becomes a file name
 test('no path leads out of the lists of assets, tiles, pages and problems', async () => {
   const up = ['../', '..%2f', '%2e%2e/', '%2e%2e%2f', '..\\', '..%5c', '....//', '%252e%252e%252f', '..;/', '\u0000../', '%00../', '//']
   for (const base of ['/assets/', '/assets/x/', '/log/tile/', '/log/tile/0/', '/docs/', '/problems/', '/.well-known/', '/v1/tools/', '/']) {
@@ -256,6 +289,11 @@ test('no path leads out of the lists of assets, tiles, pages and problems', asyn
   }
 })
 
+// attack: answers that are never read
+// in: requests
+// asset: the process
+// attacker: client
+// defence: a connection without progress in either direction is closed
 test('who reads nothing of what he asked for is not waited for', async () => {
   // The bound itself is minutes; the server takes it from this property for each new connection.
   const { server } = open.running

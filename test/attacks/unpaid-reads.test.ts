@@ -1,4 +1,10 @@
 /** Many networks at the same time use up the rate of reads that all share: an honest client waits for its turn, and nobody is given the limit of others. */
+// attack: registrations of 300 networks at the same time, so that others are refused
+// in: money and signatures
+// asset: unpaid reads
+// attacker: client
+// defence: requests wait, and networks take turns; a share for accounts that were paid or proven; the refusal says whose limit it is
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generatePrivateKey } from 'viem/accounts'

@@ -1,4 +1,6 @@
 /** Attacks through webhooks: on servers of others, and on the places of honest merchants. */
+// attack: events or streams of requests to a server that did not ask for them
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'

@@ -161,6 +161,7 @@ test('opcodes are counted where they may run', () => {
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((list) => `0x${Buffer.from(list).toString('hex')}`)
 
+// attack: names with direction marks, hostile return data, revert messages
 test('nothing that a stranger deploys or returns breaks the reading', () => {
   const property = fc.property(bytes(600), (data) => {
     const { selectors, opcodes } = scanCode(data)

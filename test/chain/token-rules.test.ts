@@ -76,6 +76,11 @@ test('the slots are the hashes of their texts; those of EIP-1967 less one', () =
   })
 })
 
+// attack: names with direction marks, hostile return data, revert messages
+// in: documents and texts
+// asset: a reader of token facts
+// attacker: author of a contract
+// defence: names are cleaned and cut to 64 characters; revert texts are classified, never repeated
 test('texts of tokens: plain ones as they are, others shown without what cannot be seen', () => {
   const read = (text: string) => readTokenText(abiString(text))
   for (const plain of ['USD Coin', '日本円', 'Ünïcode', 'दिर्हम', '🦄', ''])

@@ -76,6 +76,11 @@ function standing(receipt: Receipt, list: KeyList): { published: boolean | 'not_
 
 const GOOD = { published: true, good: true }
 
+// attack: receipts signed with a stolen key
+// in: outgoing requests and stored data
+// asset: receipt keys
+// attacker: reader of the key file
+// defence: rotation while the service runs, revocation with a time
 test('a rotation beside the running service: it signs on with the old key, whose grace covers that', async () => {
   receipts.push(await called())
   signer_before = (await published()).signing_address
@@ -120,6 +125,7 @@ test('after the restart the new key signs and is published, the old one beside i
   receipts.push(fresh)
 })
 
+// attack: receipts signed with a stolen key
 test('a revoked key is good for nothing dated since; what came before is told apart; the others are untouched', async () => {
   const [oldest, , fresh] = receipts
   assert.ok(oldest !== undefined && fresh !== undefined)

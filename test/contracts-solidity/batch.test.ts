@@ -120,6 +120,11 @@ test('with whatever gas it gets, a good payment is either settled or said to be 
   )
 })
 
+// attack: settlements that fail on chain
+// in: money and signatures
+// asset: gas
+// attacker: payer
+// defence: a gas cap for each payment; payers with repeated refusals get PAYER_SHUT_OUT; a daily budget
 test('a payment burns no more than its cap, and the gas of batchGas tries all of a full batch', async () => {
   // In the token's place, code that burns all gas it is given: 0x5b600056 jumps for ever.
   const hungry = '0x00000000000000000000000000000000deadbeef'

@@ -50,6 +50,11 @@ function started() {
 
 const isOf = ({ params }: Asked, account: string) => JSON.stringify(params).includes(account.slice(2))
 
+// attack: one busy account whose logs a node refuses
+// in: outgoing requests and stored data
+// asset: histories of other accounts
+// attacker: client
+// defence: a shorter range for that account alone
 test('many results of one account are no short range for the others', async () => {
   const { watch, history } = started()
   node.says = (asked) => {

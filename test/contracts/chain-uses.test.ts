@@ -122,6 +122,11 @@ describe('payments read on, at once, after', () => {
   }
 })
 
+// attack: contracts, accounts and blocks for which a node answers too late or too long
+// in: outgoing requests and stored data
+// asset: payments
+// attacker: client, author of a contract
+// defence: separate circuit breakers for facts and payments
 test('a pause that facts brought about is none for payments', async () => {
   const fake = await startFakeNode()
   try {
@@ -142,6 +147,7 @@ test('a pause that facts brought about is none for payments', async () => {
   }
 })
 
+// attack: contracts, accounts and blocks for which a node answers too late or too long
 test('facts too go on after questions that were too long or too slow', async () => {
   for (const name of ['a contract that returns more than is read', 'a contract that runs longer than is waited'] as const) {
     const uses = usesOf(node.url)

@@ -36,11 +36,13 @@ test('what the work throws is thrown, and the thread goes on', async () => {
   assert.deepEqual(await run('echo'), { does: 'echo' })
 })
 
+// attack: documents that cost more than their size
 test('an endless job is ended, and the next one is served', async () => {
   await assert.rejects(run('loop'), { code: 'WORK_TIMED_OUT' })
   assert.deepEqual(await run('echo'), { does: 'echo' })
 })
 
+// attack: documents that cost more than their size
 test('a job that eats memory is ended, and no other suffers', async () => {
   const [eaten, other] = await Promise.allSettled([run('eat'), run('echo')])
   assert.ok(eaten.status === 'rejected' && (eaten.reason as { code?: string }).code === 'WORK_TIMED_OUT')

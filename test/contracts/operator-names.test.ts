@@ -33,6 +33,12 @@ function bench() {
 }
 
 describe('the last address', () => {
+  // attack: outages or silence that stop payments, registers and feeds
+  // in: outgoing requests and stored data
+  // asset: name resolution
+  // attacker: name servers of the operator's hosts
+  // defence: the last address of each is used for a day when its name servers fail or stay silent for 2 s; one look-up a name;
+  //   certificates are checked against the name
   test('is used when name servers fail, for a day, and is replaced by each new answer', () => {
     const { state, ask, answer, fail } = bench()
     const first = ask('rpc.example')

@@ -66,6 +66,12 @@ test('servers that do not answer end one query, and their domain is not asked ag
   assert.deepEqual(server.asked.includes('c.silent.test'), true)
 })
 
+// attack: hosts whose name servers stay silent, so that look-ups of payments wait
+// in: outgoing requests and stored data
+// asset: name resolution
+// attacker: client who names hosts (webhooks, proof files, domains)
+// defence: a separate resolver that is cancelled after 2 s, four queries at a time and one for a client; a silent domain is not asked
+//   again for a minute
 test('silent names of one party delay neither the names of another nor the system resolver of the operator', async () => {
   const resolve = resolver()
   const ended: string[] = []

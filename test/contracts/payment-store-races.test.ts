@@ -57,6 +57,7 @@ for (const start of STORE_DRIVERS) {
       return Promise.all(claims)
     }
 
+    // attack: one payment for two calls
     test('of fifty claims of one authorization exactly one is granted, new, released or abandoned', async () => {
       const fence = (results: readonly ClaimResult[]): number[] =>
         results.flatMap((result) => (result.kind === 'claimed' ? [result.fence] : []))

@@ -1,3 +1,5 @@
+// attack: terms that steer the proof file to private addresses, or a stream of requests to a domain
+
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
@@ -139,6 +141,7 @@ test('nobody there, and no such name, are down', async () => {
   assert.equal(word(await asking({ server: () => null }).lookup('example.com')), 'no_registry')
 })
 
+// attack: requests to private addresses by redirect, rebinding, odd spellings
 test('redirects are followed three times and no more', async () => {
   const here = (name: string) => `${registry.url}domain/${name}`
   registry.manner.set('example.com', says(domainObject('one.com', DATE)))
@@ -152,6 +155,11 @@ test('redirects are followed three times and no more', async () => {
   assert.equal(word(await asking().lookup('loop.com')), 'refused')
 })
 
+// attack: requests to private addresses by redirect, rebinding, odd spellings
+// in: outgoing requests and stored data
+// asset: the internal network
+// attacker: author of a domain, registry
+// defence: https, at most three redirects, public addresses only, and the checked address is the one connected to
 test('no redirect leads to this machine, its network or its metadata, however the address is written', async () => {
   const { port } = victim
   const hosts = '127.0.0.1 localhost 2130706433 0x7f000001 0x7f.1 0177.0.0.1 127.1 0.0.0.0 0'.split(' ')
@@ -199,6 +207,7 @@ test('names that resolve to private addresses are refused, also when only one of
   }
 })
 
+// attack: requests to private addresses by redirect, rebinding, odd spellings
 test('the connection goes to the address that was checked: a name is resolved once, whatever it resolves to next', async () => {
   const resolved: string[] = []
   const resolve = (host: string): Promise<LookupAddress[]> => {

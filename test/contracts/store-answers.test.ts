@@ -1,4 +1,11 @@
 /** Stored answers, over both databases: bounds of a client network, one row for a token, and what is forgotten. */
+// attack: brief answers by the thousand, so that the store fills with their whole texts
+// in: money and signatures
+// asset: storage
+// attacker: client
+// defence: bounds of an answer, of a client network and day, and of all; an answer that is stored stays its day, further ones are not
+//   stored
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'

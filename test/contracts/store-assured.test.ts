@@ -1,4 +1,6 @@
 /** Receipts bound to assured terms, over both databases. */
+// attack: being first to fix its terms, or to file and lose its dispute
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'

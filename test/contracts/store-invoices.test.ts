@@ -1,4 +1,6 @@
 /** Invoices and the transfers that pay them, over both databases. */
+// attack: unsigned invoices by the thousand that name it, from one network or many
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'

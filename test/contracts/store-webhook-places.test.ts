@@ -1,4 +1,11 @@
 /** Who gets a place for a subscription when all are taken, and what ends one, over both databases. */
+// attack: 20,000 subscriptions from 400 networks, so that merchants get none
+// in: outgoing requests and stored data
+// asset: places of webhooks
+// attacker: client
+// defence: bounds by owner, /24 and /16; the network with the most gives way, a paid account to none; ended with the invoice or a dead
+//   receiver
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,6 @@
 /** Subscriptions, and the queue that is written together with the changes of invoices, over both databases. */
+// attack: an unsigned invoice for the shop with the number of an order of it, paid with a cent
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'

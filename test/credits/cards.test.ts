@@ -189,6 +189,7 @@ test('a refund that is told before the payment is remembered', async () => {
   assert.equal((await balance(app.url, bought)).body['available'], '3000000')
 })
 
+// attack: trying codes
 test('wrong codes are counted: ten a minute, then 429', async () => {
   const wrong = (client: string) =>
     ask(`${app.url}/api/credits/balance`, { headers: { 'x-credit': 'ac_nothing', 'x-forwarded-for': client } })

@@ -22,6 +22,11 @@ function block(name: string): string {
 const INSTANCES = block('x-assay')
 const CONTAINERS = { assay: INSTANCES, postgres: block('postgres'), proxy: block('proxy') }
 
+// attack: heap, bodies and workers at their bounds at the same time
+// in: documents and texts
+// asset: memory of the container
+// attacker: author, client
+// defence: the container limit is computed from these bounds, and the peak is measured
 test('the memory limits of all manifests, the heap of the process and the documents follow one plan', () => {
   // By hand: 512 + 48 heap, 2 × (512 + 48 + 16) workers, 64 bodies, 256 off the heap = 2,032 MiB, in steps of 256.
   assert.equal(containerMemoryMb(), 2_048)
@@ -39,6 +44,11 @@ test('the memory limits of all manifests, the heap of the process and the docume
   assert.match(read('docs/operating/scale.md'), new RegExp(`${containerMemoryMb().toLocaleString('en-US')} MiB`))
 })
 
+// attack: a tag that is moved to other content
+// in: outgoing requests and stored data
+// asset: the image
+// attacker: base image
+// defence: base images are named by digest
 test('every image of others is named by version and digest', () => {
   const files = ['Dockerfile', 'compose.yaml', ...globSync('deploy/**/*.{yaml,yml}', { cwd: new URL('../../', import.meta.url) })]
   const named = files.flatMap((file) =>
@@ -56,6 +66,11 @@ test('every image of others is named by version and digest', () => {
   assert.ok(image.includes(`ARG NODE_IMAGE=node:${devDependencies['node']}-`), 'the image runs the Node that the tests run')
 })
 
+// attack: root, capabilities, writable file system, other services
+// in: outgoing requests and stored data
+// asset: the cluster
+// attacker: client who runs code in a container
+// defence: no root where the image allows it, capabilities dropped, read-only root, closed networks
 test('in compose every container has a read-only root, dropped capabilities, and bounds of memory and processes', () => {
   for (const [name, text] of Object.entries(CONTAINERS)) {
     for (const line of [/read_only: true/, /cap_drop: \[ALL\]/, /no-new-privileges:true/, /mem_limit: \d+m/, /pids_limit: \d+/]) {
@@ -71,6 +86,7 @@ test('in compose every container has a read-only root, dropped capabilities, and
   }
 })
 
+// attack: root, capabilities, writable file system, other services
 test('in compose the proxy does not reach the store, and the store reaches nothing outside', () => {
   assert.match(CONTAINERS.postgres, /networks: \[database\]/)
   assert.match(CONTAINERS.proxy, /networks: \[inner\]/)
@@ -87,6 +103,7 @@ test('the proxy bounds headers and slow clients as the service does', () => {
   assert.match(proxy, /^\tadmin off$/m)
 })
 
+// attack: root, capabilities, writable file system, other services
 test('Kubernetes runs the pod as the restricted Pod Security Standard asks, without a service account', () => {
   assert.match(
     kubernetes,
@@ -99,6 +116,7 @@ test('Kubernetes runs the pod as the restricted Pod Security Standard asks, with
   assert.doesNotMatch(kubernetes, /hostPath|hostNetwork|hostPID|hostPort|privileged/)
 })
 
+// attack: root, capabilities, writable file system, other services
 test('Kubernetes lets in the ingress alone, and out only names, the store and public https', () => {
   const policy = kubernetes.split('kind: NetworkPolicy')[1] ?? ''
   assert.match(policy, /podSelector: \{ matchLabels: \{ app: assay \} \}\n {2}policyTypes: \[Ingress, Egress\]/)

@@ -37,6 +37,7 @@ test('work that doubles thirty times is done once', () => {
   assert.ok(steps < 5_000, `${steps} steps`)
 })
 
+// attack: JSON schemas with exponential work, cycles or slow patterns
 test('where it cannot be done once, the budget ends it', () => {
   const dynamic = { ...doubling(30, true), properties: { x: { $dynamicRef: '#/$defs/a0' } } }
   assert.deepEqual(codes(dynamic, 'a'), ['undetermined', 'budget_exceeded'])

@@ -166,6 +166,11 @@ test('an address of the page that is none is refused', () => {
   assert.ok(scraper.input.safeParse({ html: '', base_url: 'https://[::1]:8080/a?b' }).success)
 })
 
+// attack: script and data links, hidden text
+// in: documents and texts
+// asset: a reader of Markdown
+// attacker: author
+// defence: unsafe links and hidden text are removed and listed
 test('broken HTML: no exception, nothing unsafe, and the lists of the answer are what stands in the Markdown', () => {
   fc.assert(
     fc.property(soup, (html) => {

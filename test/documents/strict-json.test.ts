@@ -1,3 +1,5 @@
+// attack: long bodies that are slow to read, or read more than once
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -99,6 +101,11 @@ test('what RFC 8259 does not allow is refused at the first character that cannot
   for (const [text, position] of broken) assert.deepEqual(refusal(text), ['not_json', position], JSON.stringify(text))
 })
 
+// attack: JSON that two parsers understand differently
+// in: requests
+// asset: what a JSON reader sees
+// attacker: client
+// defence: duplicate keys, lone surrogates, unsafe numbers and reserved names are refused
 test('each further refusal has its own code and position', () => {
   const refused: readonly (readonly [text: string, code: StrictJsonCode, position: number])[] = [
     ['{"a":1,"a":2}', 'duplicate_key', 7],

@@ -66,6 +66,7 @@ test('comments and instructions in values are told', () => {
   )
 })
 
+// attack: XML entities, DTDs, inclusion
 test('a document type declaration is refused before it is read', () => {
   assert.deepEqual(faultOf('<?xml version="1.0"?>\n<!-- a -->\n <!DOCTYPE a ['), ['XML_DOCTYPE', 3, 2])
   assert.deepEqual(faultOf('<!doctype a><a/>'), ['XML_DOCTYPE', 1, 1])

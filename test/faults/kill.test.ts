@@ -61,6 +61,11 @@ const options = { concurrency: 7, timeout: 180_000 }
 
 describe('killed at a step, then started again', options, () => {
   for (const point of FAULT_POINTS) {
+    // attack: charged without an answer, or twice
+    // in: money and signatures
+    // asset: payers' money
+    // attacker: a crash
+    // defence: conditional state changes; answers are stored before the transfer is sent
     test(`${point}: the same payment sent again is answered, and charged once`, async (t) => {
       const { live, buyer } = await died(point)
       t.after(live.remove)

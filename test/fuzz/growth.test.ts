@@ -152,6 +152,7 @@ test('distilling a text', async () => {
   }
 })
 
+// attack: regular expressions that backtrack
 test('checks of identifiers, up to the length that they read and far beyond', async () => {
   const checks = { checkIban, checkLei, checkBic, checkIsbn, checkLuhn }
   const units = ['0', '9', 'X', 'A', 'GB', 'IBAN', 'ISBN', ' ', '-', '.', '\u200b', '\u0301', '０', '٣', '😀', '\ud800', 'O0', 'I1', 'ß']

@@ -78,6 +78,11 @@ async function memory(): Promise<{ resident_bytes: number; heap_bytes: number }>
   return { resident_bytes: gauge('process_resident_memory_bytes'), heap_bytes: gauge('nodejs_heap_size_used_bytes') }
 }
 
+// attack: bodies larger than the endpoint reads, or without end
+// in: requests
+// asset: the process
+// attacker: client
+// defence: bounds by tool; beyond 64 KiB only with free calls left or a payment
 test('bodies around the bounds are answered, whatever they are filled with', async () => {
   const requests = largeRequests()
   // More of the largest bodies at a time would go beyond the memory for bodies of one client, which is refused as it should be.
@@ -99,6 +104,11 @@ test('hostile bodies draw a signed answer or a documented problem, the same over
   assert.ok(resident_bytes < most_bytes, `resident memory grew from ${warm.resident_bytes} to ${resident_bytes} bytes`)
 })
 
+// attack: broken input that ends in a 500
+// in: requests
+// asset: availability
+// attacker: client
+// defence: fuzzed input gets an answer or a documented problem, and logs no fault
 test('afterwards the service answers, has nothing in flight, saw no fault of its own and stops cleanly', async () => {
   const input = { iban: 'GB82 WEST 1234 5698 7654 32' }
   for (const query of ['', '?over=hono']) {

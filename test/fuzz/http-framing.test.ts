@@ -137,6 +137,7 @@ async function firstWord(request: string): Promise<string | undefined> {
   return first === undefined ? undefined : wordOf(first)
 }
 
+// attack: request smuggling (CL, TE, both)
 test('broken and odd framing is answered by its rule, alike on both transports', async () => {
   for (const [name, request, word] of CALLS) {
     assert.equal(await firstWord(request(CALL)), word, name)

@@ -242,6 +242,7 @@ function judgeToolResult(
   if (input !== null) judgeResult(JSON.stringify(structuredContent), input)
 }
 
+// attack: broken input that ends in a 500
 test('hostile messages draw results and documented errors only', async () => {
   let next = 0
   const worker = async () => {

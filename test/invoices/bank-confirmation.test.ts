@@ -1,4 +1,11 @@
 /** Confirmation of bank transfers of invoices: the party that confirms, the entries that count, and the words of page and PDF. */
+// attack: an unsigned invoice in its name, closed by an invented bank statement so that page and PDF say PAID
+// in: money and signatures
+// asset: name of a merchant
+// attacker: client
+// defence: only the signature of the merchant over the statement confirms, only for invoices that it signed, and only entries of its
+//   lifetime
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'

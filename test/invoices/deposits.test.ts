@@ -189,6 +189,7 @@ test('where the chain has no factory, an unsigned invoice offers no plain transf
   assert.ok(String(body['eip681_uri']).toLowerCase().includes(`address=${merchant.address.toLowerCase()}&`))
 })
 
+// attack: many small deposits or payments of own money that use up the forwards of the day
 test(
   'deposits of one actor beyond its share wait and say so, while a larger one of another sender is forwarded',
   { timeout: 120_000 },

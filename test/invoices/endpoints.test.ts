@@ -178,6 +178,7 @@ test('the document is a PDF', async () => {
   assert.equal(read.getPageCount(), 1)
 })
 
+// attack: the same PDF again and again
 test('a document that the client has is not drawn again, and counts for nothing', async () => {
   const merchant = newMerchant()
   const invoice = await issue(world, '3', merchant.address)

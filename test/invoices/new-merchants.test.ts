@@ -1,4 +1,6 @@
 /** Daily budgets of invoices that merchants sign before their first payment: of a network, of its provider, and of all. */
+// attack: invoices that random keys sign, by the thousand, from one network or from 400
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,10 @@
 /** Unpaid invoices that were deleted 30 days after they expired: how they are answered, and what becomes of USDC that comes later. */
+// attack: a deposit after the invoice was deleted
+// in: money and signatures
+// asset: USDC sent too late
+// attacker: payer
+// defence: the address can only pay the merchant; the 410 names the transaction
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hex } from 'viem'

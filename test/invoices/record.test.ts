@@ -122,6 +122,7 @@ test('what a merchant signs is what EIP-712 says', () => {
   }
 })
 
+// attack: guessing ids
 test('ids are unguessable names of 26 characters', () => {
   const id = invoiceId(`0x${'ff'.repeat(32)}`)
   assert.equal(id, `inv_${'z'.repeat(26)}`)

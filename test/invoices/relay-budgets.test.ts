@@ -48,6 +48,11 @@ test('a payment that was sent uses one unit of each budget, also when it fails o
   assert.deepEqual(await usedBy(async () => assert.equal((await pay(other, failed.body)).status, 402)), [1, 1, 1, 1])
 })
 
+// attack: payments that are never sent and use up the daily relay budgets
+// in: money and signatures
+// asset: invoice relay
+// attacker: payer
+// defence: units are returned when no transaction was sent
 test('a payment that somebody else sent first costs no gas, and its units are returned', async () => {
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
   const signed = await signFor(world.chain, payer, invoice)

@@ -183,6 +183,11 @@ async function sweptOn({ salts }: ReturnType<typeof sweeper>): Promise<Set<Hex>>
 
 const DAY_MS = 86_400_000
 
+// attack: many small deposits or payments of own money that use up the forwards of the day
+// in: money and signatures
+// asset: invoice relay, sweeps
+// attacker: client, payer
+// defence: shares of the creator's network, the sender and the merchant; half is kept for larger amounts
 test('one actor with many merchants, senders and invoices uses up its share alone: what is larger or of others is forwarded', async () => {
   const start_ms = START_MS + 40 * DAY_MS
   const creator = hex(16)

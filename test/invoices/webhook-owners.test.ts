@@ -2,6 +2,12 @@
  * A stranger creates invoices for the address of a shop with the number of an order of it, and pays them. The subscription of the shop must not
  * report them: over HTTP and a chain, on both stores.
  */
+// attack: an unsigned invoice for the shop with the number of an order of it, paid with a cent
+// in: money and signatures
+// asset: orders of a shop
+// attacker: client
+// defence: webhooks of an account report invoices that it signed; each event says who signed and the amount asked
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

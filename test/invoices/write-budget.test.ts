@@ -1,4 +1,10 @@
 /** Budgets of invoice writes: of merchants that sign, of clients, and of networks of merchants that were never paid. */
+// attack: wrong signatures in its name; random keys by the thousand from one network
+// in: money and signatures
+// asset: writes of a shop
+// attacker: client
+// defence: a budget of the merchant that only verified signatures draw on; merchants that were never paid share one with their network
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { PrivateKeyAccount } from 'viem/accounts'

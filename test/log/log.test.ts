@@ -147,6 +147,11 @@ test('the command line finds a receipt in the log, and says when it is not', asy
   await desk.clear()
 })
 
+// attack: a rewritten log
+// in: money and signatures
+// asset: trust in receipts
+// attacker: the operator
+// defence: witnesses sign only what continues what they saw
 test('another service watches over the log, and signs only what continues what it saw', async () => {
   const key = (await text('/log/key')).body.trim()
   const witness = await startTestApp({ settings: { ASSAY_WITNESSED_LOGS: key } })

@@ -96,6 +96,11 @@ for (const open of STORE_DRIVERS) {
       empty: { entries: [], reason: 'behind' },
     }
     for (const [name, { entries, reason }] of Object.entries(losses)) {
+      // attack: a second history of the log after the database lost entries
+      // in: money and signatures
+      // asset: trust in receipts
+      // attacker: a failover
+      // defence: each instance remembers the highest published head and stops the log of all
       test(`a store that is ${name} stops the log for every instance, and the published head stays`, async () => {
         const { published, failOverTo } = instance(await storeWith(common), logMemory(folder))
         await published.open()

@@ -53,6 +53,7 @@ async function copyStore(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) if (name.startsWith('assay.sqlite')) await copyFile(join(from, name), join(to, name))
 }
 
+// attack: a second history of the log after the database lost entries
 test('a restored backup that lost published entries', async (t) => {
   t.after(() => app.stop())
   await begin()

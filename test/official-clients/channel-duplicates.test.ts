@@ -2,6 +2,8 @@
  * The official client of batch-settlement, unmodified, behind a network that sends each paid request twice, as a proxy does that retries: each
  * call is charged once, and both copies get the same answer.
  */
+// attack: a voucher or a deposit sent twice, to one instance or to two
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as apart } from 'node:timers/promises'

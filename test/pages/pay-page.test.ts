@@ -111,6 +111,7 @@ test('the PDF has the sandbox notice, and uses a second page if the code does no
   assert.ok((sizes[1] ?? 0) > (sizes[0] ?? 0))
 })
 
+// attack: memo, name or path as markup
 test('memo and client name are escaped, and no inline script or style contains them', async () => {
   const bait = '"><img src=x onerror=alert(1)><script>alert(1)</script>&amp;'
   const invoice = await make({ amountUsdc: '5', merchant: newMerchant().address, memo: bait, clientName: `'${bait}` })

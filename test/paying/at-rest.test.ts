@@ -46,6 +46,11 @@ function assertAbsent(files: Map<string, Buffer>, texts: readonly string[]): voi
   assert.deepEqual(found, [])
 }
 
+// attack: addresses, inputs, answers
+// in: outgoing requests and stored data
+// asset: callers' privacy
+// attacker: reader of a backup
+// defence: keyed hashes by day, sealed answers
 test('the files of a deployment hold neither what was asked, nor what was answered, nor from where', async () => {
   const world = await startWorld()
   try {
@@ -69,6 +74,7 @@ test('the files of a deployment hold neither what was asked, nor what was answer
   }
 })
 
+// attack: forged lines, terminal codes
 test('the log of the service names neither callers nor what they asked', async () => {
   const data_dir = await mkdtemp(join(tmpdir(), 'assay-log-'))
   const settings = { ASSAY_DATA_DIR: data_dir, ASSAY_LOG_LEVEL: 'info', ASSAY_FREE_DAILY: '0', ASSAY_TRUSTED_PROXIES: '127.0.0.1' }
@@ -89,6 +95,7 @@ test('the log of the service names neither callers nor what they asked', async (
   assertAbsent(new Map([['log', written]]), [...SECRETS, ...ADDRESSES, '127.0.0.1:1'])
 })
 
+// attack: addresses, inputs, answers
 test('a stored answer opens under the secret that sealed it, and under no other', async () => {
   const anvil = await startAnvil()
   const data_dir = await mkdtemp(join(tmpdir(), 'assay-rest-'))

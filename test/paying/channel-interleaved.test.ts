@@ -2,6 +2,12 @@
  * Any order of calls, copies of calls, deposits and refunds on one payment channel, while what was charged is claimed all the time: each voucher
  * is charged once, every copy of a request gets the one answer, and the ledger adds up with the chain.
  */
+// attack: a voucher or a deposit sent twice, to one instance or to two
+// in: money and signatures
+// asset: payment channels
+// attacker: client
+// defence: one conditional write charges it; the other copy gets the stored answer
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as apart } from 'node:timers/promises'

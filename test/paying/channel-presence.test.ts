@@ -2,6 +2,12 @@
  * Calldata is public: a claimed voucher and the signature of a deposit. Neither gives a stranger the state, the answers or the
  * money of a channel, and a stranger who sends a deposit takes nothing from its payer.
  */
+// attack: a claimed voucher sent as a refund or as a call, a deposit sent before its payer
+// in: money and signatures
+// asset: payment channels
+// attacker: reader of the chain
+// defence: refunds and the last voucher for the network of the last charge or an off-chain secret; a deposit by any sender counts
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

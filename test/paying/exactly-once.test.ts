@@ -89,6 +89,11 @@ test('the resend, in either header and either version, gets the same bytes later
   await assertCharged(payer, 1, 2n * price)
 })
 
+// attack: one payment for two calls
+// in: money and signatures
+// asset: paid answers
+// attacker: payer
+// defence: a payment is bound to tool and input before the tool runs
 test('a payment buys one request: another input or another tool is refused, also at once', async () => {
   const payer = await world.payer(3n * price)
   const payment = await signed(world.url, payer)

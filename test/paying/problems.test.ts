@@ -240,6 +240,7 @@ function withTokenCode(change: (code: string) => string): Promise<Answered> {
 }
 
 for (const [code, { status = 402, word = null, charged = false, meet }] of Object.entries(CASES)) {
+  // attack: settlements that fail on chain
   test(`${code} is met by a request`, async () => {
     const answer = await meet()
     const { body } = answer

@@ -190,6 +190,7 @@ test('payers are recovered from what viem signs, in every form of a signature', 
   await fc.assert(property, { seed: SEED, numRuns: runs(10, 200) })
 })
 
+// attack: high s, other v, r or s of zero, compact forms
 test('the twin of a signature with high s is told, and recovers to nobody', async () => {
   const privateKey = toHex(7n, { size: 32 })
   const { r, s, yParity } = parseSignature(serializeSignature(await sign({ hash: viemDigest(BASE, SAMPLE), privateKey })))

@@ -1,4 +1,10 @@
 /** Gas against prices: one table of base fees, and what follows from it for terms, deposits, sweeps, relays and claims. */
+// attack: calls and deposits that cost more gas than they pay while gas is expensive
+// in: money and signatures
+// asset: gas
+// attacker: payer
+// defence: the network leaves the terms; minimums follow from gas
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,6 @@
 /** A network leaves the terms while the gas of a payment costs more than the call: on real chains, over HTTP. */
+// attack: calls and deposits that cost more gas than they pay while gas is expensive
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

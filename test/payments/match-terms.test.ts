@@ -39,6 +39,7 @@ test('payments are matched by meaning', () => {
   for (const value of fine) assert.deepEqual(match(value), { ok: true })
 })
 
+// attack: another network, token, payee or price
 test('each mismatch has its own code and the reason of the official facilitators', () => {
   const v2_value = 'invalid_exact_evm_payload_authorization_value_mismatch'
   const cases: [object, string, string][] = [

@@ -41,6 +41,11 @@ function asking(limits: Partial<OnChainLimits> = {}): Asked {
   }
 }
 
+// attack: floods of payments that fail verification
+// in: money and signatures
+// asset: chain endpoints
+// attacker: payer
+// defence: thirty failures a minute for each client, one budget of requests for all
 test('a client that fails thirty times within a minute is not listened to until the minute is over', async () => {
   const { ask, check } = asking({ round_trips_burst: 1_000 })
   const forged = { by: account(2), from: account(0).address }
@@ -74,6 +79,7 @@ test('a balance that was too low is believed for ten seconds, for more than it a
   assert.equal(await ask(more), 'ok')
 })
 
+// attack: floods of payments that fail verification
 test('all clients together have one budget of round trips, which grows back', async () => {
   const { ask } = asking({ round_trips_burst: 3, round_trips_per_second: 0.05 })
   const now = shift_ms

@@ -179,6 +179,7 @@ describe('a payer with code', () => {
   })
 })
 
+// attack: names with direction marks, hostile return data, revert messages
 test('what a token shouts is told as a class, never repeated', async () => {
   const shouted = `08c379a0${encodeAbiParameters([{ type: 'string' }], ['<script>']).slice(2)}`
   const size = (shouted.length / 2).toString(16)

@@ -207,6 +207,7 @@ test('what changes while the proof runs is looked at again', async () => {
   assert.deepEqual([found.foreign.count, found.foreign.value_minor], [1, 0n])
 })
 
+// attack: old state, reorganised blocks, hidden logs
 test('a node that keeps a transfer from its logs is found out, and one whose blocks move stops the proof', async () => {
   const store = await newStore()
   const sent = await settle(store, 0, sentOf(4_990n, 5_000n))

@@ -30,6 +30,7 @@ async function threePayments(settler: string): Promise<Payment[]> {
 
 describe('a writer that dies', () => {
   for (const point of ['before_send', 'after_send', 'before_settled_row'] as const) {
+    // attack: charged without an answer, or twice
     test(`at ${point}: its successor settles each payment once, with the same transaction`, async () => {
       const wallet = await newWallet(bench.anvil)
       const before_minor = await bench.held(bench.pay_to)

@@ -99,6 +99,11 @@ test('one that settles and then breaks off, or is too slow to say so, has settle
   }
 })
 
+// attack: a settlement that never happened
+// in: money and signatures
+// asset: income
+// attacker: facilitator
+// defence: accepted only when the chain shows it
 test('a settlement that never happened is not believed: pending, then unknown, and nobody else is asked', async () => {
   const liar = await serve(() => Promise.resolve(yes(NO_TRANSACTION)))
   const other = await serve(async (body) => yes(await truly(body)))

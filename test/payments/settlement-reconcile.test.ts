@@ -65,6 +65,11 @@ test('a settled row becomes final when its block does, and never before', async 
   assert.equal((await bench.row(row)).final, true)
 })
 
+// attack: old state, reorganised blocks, hidden logs
+// in: money and signatures
+// asset: income
+// attacker: node
+// defence: evidence from final blocks; the ledger is proved against the chain
 test('a reorganisation takes the block away: the row is unknown, then settled anew by the same bytes', async () => {
   const payment = await bench.settling(await bench.payer(), { settler: wallet.address })
   const before_minor = await bench.held(bench.pay_to)
@@ -213,6 +218,7 @@ test('a refused payment that a stranger sends after all is settled; one that has
   assert.deepEqual([gone.state, gone.final], ['refused', true])
 })
 
+// attack: old state, reorganised blocks, hidden logs
 test('a node whose newest state is old refuses nothing that its final state has as used', async () => {
   const payment = await unknown(await bench.payer(), await windowOf(200))
   const hash = await transferAsStranger(bench.anvil, payment)

@@ -156,6 +156,7 @@ test('a wallet that cannot pay for the next batch is not ready, says so aloud, a
   for (const payer of ['0x2', '0x3']) assert.deepEqual(await both.ready(payer), { ok: true, settler: rich.address })
 })
 
+// attack: settlements that fail on chain
 test('payers keep their wallet, and a spent daily budget closes it', async () => {
   const wallets = [await newWallet(bench.anvil), await newWallet(bench.anvil)]
   const settler = bench.settler({ wallets })

@@ -40,6 +40,11 @@ test('a good receipt is valid, and nothing is claimed about a key list that was 
   assert.equal(verifyReceipt(shuffled).valid, true)
 })
 
+// attack: a receipt altered, of another signer, or of a revoked key
+// in: money and signatures
+// asset: trust in receipts
+// attacker: client
+// defence: the signer is recovered from the signature; the key list says when a key was valid
 test('a change of any signed field makes it invalid', () => {
   const changes: Record<keyof typeof BODY, unknown> = {
     v: 'XDR-2',
@@ -149,6 +154,7 @@ const KEY: PublishedKey = {
   chain_id: 84_532,
 }
 
+// attack: a receipt altered, of another signer, or of a revoked key
 test('what the key list says stays apart from the signature', () => {
   const cases: readonly (readonly [keys: KeyList, published: boolean, valid_at_ts: boolean, warning: string | null])[] = [
     [[KEY], true, true, null],

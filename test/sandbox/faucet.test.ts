@@ -1,4 +1,10 @@
 /** The faucet of a sandbox: test money for any address, within bounds, with nothing but the public URL. */
+// attack: draining the faucet, changing the node, or keeping it busy
+// in: money and signatures
+// asset: the chain of a public sandbox
+// attacker: client
+// defence: budgets by address, client, network and day; a list of allowed methods, bounded gas, log ranges, batches and rates
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createPublicClient, defineChain, erc20Abi, getAddress, http, type Hex } from 'viem'

@@ -1,4 +1,6 @@
 /** JSON-RPC of a sandbox's chain for anyone: reads and signed transactions, and nothing that changes the node. */
+// attack: draining the faucet, changing the node, or keeping it busy
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, getAddress, http, parseEther } from 'viem'

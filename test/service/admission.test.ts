@@ -30,6 +30,7 @@ function slotOf(entered: Entered) {
   return entered.slot
 }
 
+// attack: more concurrent calls than one process serves
 test('a flood of free calls leaves the slots of payers', () => {
   const { slots } = slotted()
   const { free_in_flight, unverified_in_flight } = ADMISSION_RULES
@@ -63,6 +64,7 @@ test('a client of quotas is an IPv4 address or an IPv6 /48', () => {
   assert.notEqual(quotaClient('2001:db8:1::1'), quotaClient('2001:db8:2::1'))
 })
 
+// attack: thousands of connections with garbage or unfunded payments and unfinished bodies
 test('eight unverified payments of a client hold slots of payers, its further ones wait with the free calls, and a verified one counts apart', () => {
   const { slots } = slotted()
   const entered = Array.from({ length: 10 }, () => slotOf(slots.enter('198.51.100.1', true)))
@@ -86,6 +88,11 @@ test('unverified payments of many clients fill only their own share', () => {
   assert.ok(paid <= unverified_in_flight && paid >= client_unverified, String(paid))
 })
 
+// attack: payments that fail, to take the priority of payers
+// in: requests
+// asset: response time of free callers
+// attacker: client
+// defence: only a verified payment gives priority
 test('only a verified payment gives payers priority', () => {
   const { slots, now } = slotted()
   const claim = slotOf(slots.enter('198.51.100.1', true))
@@ -199,6 +206,7 @@ function laned({ paying = false, busy = false } = {}) {
   return { lanes, now, started, refused, ask, turn, turns }
 }
 
+// attack: floods of unpaid calls, page views and lists
 test('calls start in their order, few in a turn while somebody pays, and none waits for good', async () => {
   for (const paying of [true, false]) {
     const { most, while_paying } = ADMISSION_RULES.lanes.calls
@@ -229,6 +237,7 @@ test('a turn starts nothing more once its slice of measured time is used', async
   assert.equal(started.length, 4)
 })
 
+// attack: cheap requests that cost much
 test('a client that did little goes before clients that did much, whatever order they came in and however many they ask', async () => {
   const { ask, started, turns } = laned()
   for (let call = 0; call < 200; call++) ask('calls', 'costly', 5)
@@ -386,6 +395,7 @@ test('a large body that takes longer than the grace period gives its slot to the
   assert.equal(codes.filter((code) => code !== 'not cut').length, 1)
 })
 
+// attack: slow headers, slow bodies
 test('a large body arrives at a rate in proportion to its size', async () => {
   const { now, must, sweep, cutOf, receive } = bodied()
   const sizes = [100_000, 2 * 1_048_576, 5 * 1_048_576, null] as const
@@ -409,6 +419,7 @@ test('a large body arrives at a rate in proportion to its size', async () => {
   )
 })
 
+// attack: large bodies on every endpoint, finished or not
 test('when memory is full, the client that holds the most loses a body that is still arriving; what has arrived is kept', async () => {
   const { bodies, open, must, cutOf } = bodied()
   const owners = Array.from({ length: limits.bodies_bytes / limits.client_body_bytes }, (_, index) => client(index))

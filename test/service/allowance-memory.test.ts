@@ -161,6 +161,7 @@ test('a remembered client has the name that the hash gives it, and another one e
   assert.equal([...store.clients].at(-1), hash(Math.floor(day) + 1, ADDRESS))
 })
 
+// attack: maps that grow with requests
 test('a memory keeps what was used last, and no more than it may', () => {
   const recent = createRecentMap<number>(3)
   for (const [index, key] of ['a', 'b', 'c'].entries()) recent.set(key, index)

@@ -13,6 +13,7 @@ test('without trusted proxies the peer is the caller, whatever the header says',
   assert.equal(callerAddress('203.0.113.9', null, proxies()), '203.0.113.9')
 })
 
+// attack: a forged X-Forwarded-For, Forwarded, X-Real-IP
 test('behind a trusted proxy the last address that is not a proxy is the caller', () => {
   const known = proxies('10.0.0.0/8', '2001:db8::/32')
   assert.equal(callerAddress('10.1.2.3', '198.51.100.1', known), '198.51.100.1')

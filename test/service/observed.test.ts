@@ -71,6 +71,11 @@ test('each call is counted and logged once, by the id of its tool and without it
   assert.ok(!/stranger|secret|198\.51/.test(JSON.stringify(lines)))
 })
 
+// attack: more concurrent calls than one process serves
+// in: requests
+// asset: the process
+// attacker: client
+// defence: a bound for each client, slots that only payers get
 test('beyond its bound a client is refused, after a pause and without a line in the log, until another call ends', async () => {
   const { serve, inFlight, away, lines, holds } = observed()
   const gate = Promise.withResolvers<InputRead>()
@@ -117,6 +122,7 @@ test('a call holds no slot while its body arrives', async () => {
   assert.equal((await running).kind, 'refused')
 })
 
+// attack: payments that fail, to take the priority of payers
 test('a payment that fails gives nobody priority: free calls start as many at a time as before', async () => {
   const { calls, serve } = observed()
   const garbage = { kind: 'header', name: 'x-payment', text: 'bm90IGEgcGF5bWVudA==' } as const

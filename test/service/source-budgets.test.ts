@@ -99,6 +99,11 @@ async function usedBy(address: string): Promise<number[]> {
   return Promise.all(clients.map((client) => store.used({ day, limit: 1, ...client })))
 }
 
+// attack: calls refused by one budget that use up the others
+// in: requests
+// asset: free calls, shared budgets
+// attacker: client
+// defence: units of earlier budgets are returned on a refusal and on a store error
 test('a refusal of the last budget returns the units of the two before it', async () => {
   now_ms += 86_400_000
   const none_left = createAllowance(
@@ -113,6 +118,7 @@ test('a refusal of the last budget returns the units of the two before it', asyn
   assert.deepEqual(await usedBy(ADDRESS), [0, 0, 0])
 })
 
+// attack: calls refused by one budget that use up the others
 test('a store error at the second or third budget returns the units of those before it', async () => {
   now_ms += 86_400_000
   const rules = { free_daily: 3, overrides: {} }

@@ -1,4 +1,11 @@
 /** When receivers get their challenges, and what ends a subscription: real stores and receivers, and a clock that the test moves. */
+// attack: events or streams of requests to a server that did not ask for them
+// in: outgoing requests and stored data
+// asset: servers of others
+// attacker: client
+// defence: a receiver returns the text of a signed challenge first; what it does not accept has a low rate by host, domain and address
+//   in all
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'

@@ -75,6 +75,7 @@ test('a batch is one call', async () => {
   assert.equal((body['allowance'] as { remaining: number }).remaining, 2)
 })
 
+// attack: bodies larger than the endpoint reads, or without end
 test('a body beyond 64 KiB is read only while free calls are left; then it is asked to be paid for, as any other', async () => {
   const client = from('198.51.100.6')
   const large = { text: 'word '.repeat(20_000) }

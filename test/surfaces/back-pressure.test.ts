@@ -116,6 +116,11 @@ const CROWDS = [
 ]
 
 for (const { crowd, ask, same_client = false, statuses = ['200'] } of CROWDS) {
+  // attack: floods of unpaid calls, page views and lists
+  // in: requests
+  // asset: response time of payers
+  // attacker: client
+  // defence: unpaid requests queue for the event loop, and payers go first
   test(`five hundred ${crowd} keep nobody out who does`, { timeout: MOST_MS }, async () => {
     const { code } = await boughtCode(service.url, 9_900)
     await payers(code)

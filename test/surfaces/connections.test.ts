@@ -1,4 +1,11 @@
 /** The choice of the connection that makes room for a new one. Expected orders follow from the rules in SECURITY.md, worked out by hand. */
+// attack: thousands of connections that are idle or stall
+// attack: pipelined requests whose answers are never read
+// in: requests
+// asset: memory
+// attacker: client
+// defence: one answer at a time, 16 requests wait, then the connection is closed
+
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'

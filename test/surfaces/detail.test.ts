@@ -226,6 +226,7 @@ async function mcpBrief(): Promise<void> {
   assert.match(await response.text(), /"structuredContent":/)
 }
 
+// attack: brief answers by the thousand, so that the store fills with their whole texts
 test('a client network that used its budget gets brief answers without an address; another still gets one', async () => {
   const own = await startTestApp({ settings: { ASSAY_TRUSTED_PROXIES: '127.0.0.1' } })
   try {

@@ -28,6 +28,7 @@ function callText(input: string): string {
   return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"iban-check","arguments":${input}}}`
 }
 
+// attack: JSON that two parsers understand differently
 test('a message that two readers could read differently is refused with the problem that REST gives', async () => {
   const bodies: [string, number, number, string][] = [
     ['{"jsonrpc":', 400, -32700, 'PARSE_ERROR'],
@@ -200,6 +201,7 @@ test('calls over MCP are counted like calls over REST', async () => {
   assert.equal(await count(), before_count + 1)
 })
 
+// attack: DNS rebinding to /mcp and /a2a
 test('a service for this machine only refuses pages and names from elsewhere', async () => {
   const { port } = new URL(app.url)
   for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'localhost'])

@@ -1,4 +1,10 @@
 /** The operator port: what it shows beyond the public one, to whom it answers, and how a start ends that cannot open it. */
+// attack: reading what is left to drain it, or whether an attack has an effect; DNS rebinding to the operator port
+// in: requests
+// asset: balances, budgets, memory, event-loop delay
+// attacker: client, web page
+// defence: shown on the operator port alone, which names of this machine reach
+
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'

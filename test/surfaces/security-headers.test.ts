@@ -38,6 +38,11 @@ const PAGES = [
   '/x/y',
 ]
 
+// attack: windows that keep a handle on a page, framing
+// in: browsers and names
+// asset: a reader of pages
+// attacker: web page
+// defence: `Cross-Origin-Opener-Policy: same-origin`, `frame-ancestors 'none'`
 test('every page keeps windows of other origins out, and asks for no device', () =>
   served({}, async (app) => {
     for (const path of [...PAGES, await invoicePage(app), '/pay/inv_unknown']) {
@@ -65,6 +70,11 @@ test('answers for programs stay open to other origins', () =>
     }
   }))
 
+// attack: downgrade to plain http
+// in: browsers and names
+// asset: a reader of pages
+// attacker: network
+// defence: HSTS where every public origin is https, and only there
 test('every answer has HSTS where every public origin is https', () => {
   const names = ['ASSAY_BASE_URL', 'ASSAY_API_URL', 'ASSAY_SITE_URL', 'ASSAY_MCP_URL']
   const settings = Object.fromEntries(names.map((name) => [name, 'https://assay.example']))
@@ -75,6 +85,7 @@ test('every answer has HSTS where every public origin is https', () => {
   })
 })
 
+// attack: downgrade to plain http
 test('no HSTS where one public origin is plain http or localhost', () => {
   const secure = 'https://assay.example'
   const all = (url: string) => ({ base_url: url, api_url: url, site_url: url, mcp_url: url })

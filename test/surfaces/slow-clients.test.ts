@@ -35,6 +35,11 @@ test('the server has the bounds that the table of limits names', () => {
   )
 })
 
+// attack: slow headers, slow bodies
+// in: requests
+// asset: the process
+// attacker: client
+// defence: timeouts answered 408; a body must arrive at 1 KB/s, a large one at a rate in proportion to its size (2 MB in 10 s)
 test('headers and bodies that never end are answered 408, and hold no place beside the calls of others', async () => {
   const { server } = app.running
   const [headers_ms, request_ms] = [server.headersTimeout, server.requestTimeout]

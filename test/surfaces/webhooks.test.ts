@@ -173,6 +173,7 @@ test('subscriptions of one account are bounded, and so are requests of one clien
   assert.deepEqual([...codes], ['WEBHOOK_NOT_FOUND', 'WEBHOOK_RATE_LIMITED'])
 })
 
+// attack: an input that chooses an address
 test('an address without https, with a port, a user or a fragment is refused', async () => {
   for (const url of ['ftp://example.com/', 'https://user@example.com/', 'https://example.com/#x', 'example.com']) {
     const refused = await send(`${app.url}/v1/webhooks`, { url, account: newMerchant().address })
@@ -219,6 +220,7 @@ const PRIVATE: readonly [string, string][] = [
   ['https://example.com:8443/hooks', 'port 8443'],
 ]
 
+// attack: events or streams of requests to a server that did not ask for them
 test('an address that no public server has is refused at the subscription, with what was found and what is expected', async () => {
   const strict = await startTestApp({ settings: { ...settings, ASSAY_WEBHOOK_LOOPBACK: 'off' } })
   try {

@@ -2,6 +2,23 @@
  * Clients that take capacity without paying for it: the share of another network's calls that the service still answers. Attackers are
  * other processes. Latencies are measured by `npm run bench -- hostile`, not here: a test that depends on the speed of the machine fails by chance.
  */
+// attack: thousands of connections with garbage or unfunded payments and unfinished bodies
+// in: requests
+// asset: capacity for calls
+// attacker: client
+// defence: a slot is taken when the body has arrived; a payment counts once its signature recovers; 8 unverified ones of a client
+// attack: large bodies on every endpoint, finished or not
+// in: requests
+// asset: memory
+// attacker: client
+// defence: a budget of bytes and slots for bodies, by client, by network and in all, eight slots for payers alone; the network that
+//   holds the most, or the slowest body, gives way
+// attack: cheap requests that cost much
+// in: requests
+// asset: response time of others
+// attacker: client
+// defence: queues start the client with the least measured work, in slices of time
+
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

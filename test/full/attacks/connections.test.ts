@@ -2,6 +2,12 @@
  * One party opens connections until the process holds as many as it may, and keeps them without a request or with half of one. Another address
  * connects then, calls and is answered; so is the operator port, throughout.
  */
+// attack: thousands of connections that are idle or stall
+// in: requests
+// asset: connections of others
+// attacker: client
+// defence: a bound by network; the longest idle of the largest network makes room
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

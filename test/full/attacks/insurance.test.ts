@@ -1,4 +1,6 @@
 /** A thousand registrations from one network leave the directory open to an underwriter that is proven. */
+// attack: a thousand entries from one network, names of others at no premium
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generatePrivateKey } from 'viem/accounts'

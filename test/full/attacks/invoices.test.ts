@@ -1,4 +1,10 @@
 /** Unsigned invoices by the ten thousand, from one network and from many, over HTTP: merchants still create, sign and are paid. */
+// attack: unsigned invoices by the thousand that name it, from one network or many
+// in: money and signatures
+// asset: invoices of a merchant
+// attacker: client
+// defence: bounds by creating network and in all, the oldest without money evicted; signed ones count apart
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'

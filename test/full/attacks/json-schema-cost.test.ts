@@ -1,4 +1,6 @@
 /** Searches for the schema and data that cost the interpreter most processor time within its budget of steps. */
+// attack: JSON schemas with exponential work, cycles or slow patterns
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { validateJsonSchema } from '../../../src/pure/documents/json-schema/validate.ts'

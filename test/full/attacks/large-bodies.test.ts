@@ -1,4 +1,6 @@
 /** Large bodies that trickle from the addresses of one network leave the slots of payers and of other callers. */
+// attack: large bodies on every endpoint, finished or not
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -3,6 +3,12 @@
  * main thread is measured, which other programs of the machine do not change, and compared with that of reading one such body, so that no
  * number of milliseconds is asserted.
  */
+// attack: long bodies that are slow to read, or read more than once
+// in: documents and texts
+// asset: the event loop
+// attacker: author
+// defence: one reading for all bounds; long bodies in threads; compression off the loop
+
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'

@@ -12,6 +12,7 @@ interface Measured {
   health: number
 }
 
+// attack: heap, bodies and workers at their bounds at the same time
 test('the worst case of memory fits the container', { skip: process.platform !== 'linux' }, (t) => {
   const [, command = '[]'] = /^CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
   const flags = (JSON.parse(command) as string[]).filter((word) => word.startsWith('--'))

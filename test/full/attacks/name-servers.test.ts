@@ -1,4 +1,6 @@
 /** Host names whose name servers stay silent, ordered by one client for nothing, delay no payment. */
+// attack: hosts whose name servers stay silent, so that look-ups of payments wait
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generatePrivateKey } from 'viem/accounts'

@@ -1,4 +1,11 @@
 /** Thousands of invoices that keys without a history sign, from one network and from 400: deposits of others are seen as before. */
+// attack: invoices that random keys sign, by the thousand, from one network or from 400
+// in: money and signatures
+// asset: watch of payments
+// attacker: client
+// defence: merchants paid on the chain are looked at first, others with growing pauses, many in one search; daily budgets by network;
+//   unpaid ones deleted
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
