@@ -31,7 +31,7 @@ const SINGLE_BYTE: readonly ((bytes: Uint8Array) => string)[] = [
 ]
 
 /** Decodes a line given as bytes in characters 0 to 255. */
-export function decodeLine(line: string): string {
+function decodeLine(line: string): string {
   if (!/\P{ASCII}/u.test(line)) return line
   const bytes = Uint8Array.from(line, (character) => character.charCodeAt(0))
   try {
