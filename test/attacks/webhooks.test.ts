@@ -22,6 +22,8 @@ import { openSealed, sqliteDriver, type StoreDriver } from '../support/store-dri
 import { until } from '../support/until.ts'
 import { subscriptionOf, WIDE_BOUNDS } from '../support/webhooks.ts'
 
+// row: webhook_receivers, webhook_deliveries
+
 const { rate: RATE } = WEBHOOK_RULES
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const secret_key = randomBytes(32)

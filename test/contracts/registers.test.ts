@@ -12,6 +12,8 @@ import { clockAt } from '../support/clock-at.ts'
 import { redirects, type RdapManner, type RdapServer, says, startRdapServer } from '../support/rdap-server.ts'
 import { COMPANY, companyProfile, LEI, leiRecord, NO_COMPANY, NO_LEI, VAT, viesAnswer, viesFailure } from '../support/register-records.ts'
 
+// row: register_reads
+
 let server: RdapServer
 let victim: RdapServer
 let now_ms = Date.UTC(2026, 10, 26, 19)

@@ -108,9 +108,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           const { body: made } = await asking.until({ path: '/api/invoice/create', body: { amountUsdc: '2', merchant }, client }, [201])
           const invoice = made as InvoiceShown
           const path = `/api/invoice/${invoice.invoice_id}/pay`
-          const { rpc_url, chain_id, token, rpc } = deployment.anvil
+          const { chain_id, token } = deployment.anvil
           if (way === 'relay') {
-            const { body } = await signFor({ rpc_url, chain_id, token, rpc, pay_to: deployment.live.pay_to }, payer, invoice)
+            const { body } = await signFor({ chain_id, token }, payer, invoice)
             await twice({ path, body, client }, round)
           } else {
             const signed = await signTerms(payer, await required(path, client, undefined))

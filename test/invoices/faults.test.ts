@@ -88,13 +88,13 @@ test(
       await stopHeart()
       await Promise.all([own.stop(), live.remove()])
     })
-    const { rpc_url, chain_id, token, rpc } = own
+    const { rpc_url, chain_id, token } = own
     const payer = await fundedPayer(rpc_url, token, TEN)
     const first = await startFaulty(live.settings, { die_at: 'after_claim' })
     const made = await send(`${first.url}/api/invoice/create`, { amountUsdc: 10, merchant: newMerchant().address })
     const invoice = made.body as InvoiceShown
     const validBefore = BigInt(Math.floor(Date.now() / 1_000) + 900)
-    const { body } = await signFor({ rpc_url, chain_id, token, rpc, pay_to: live.pay_to }, payer, invoice, { validBefore })
+    const { body } = await signFor({ chain_id, token }, payer, invoice, { validBefore })
     await assert.rejects(send(`${first.url}/api/invoice/${invoice.invoice_id}/pay`, body))
     assert.equal((await first.ended).signal, 'SIGKILL')
     const second = await startFaulty(live.settings, { ahead_ms: AHEAD_MS })

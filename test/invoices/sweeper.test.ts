@@ -14,6 +14,8 @@ import { clockAt } from '../support/clock-at.ts'
 import { contract } from '../support/contracts.ts'
 import { openSealed, sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
 
+// row: sweeps
+
 const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
 const ONE_USDC = 1_000_000n
 const BOUNDS = { network_unsigned: 1_000, all_unsigned: 1_000, calls_unsigned: 1_000, merchant_signed: 1 }

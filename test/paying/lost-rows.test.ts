@@ -24,6 +24,8 @@ import { authorizationsUsed, spendElsewhere } from '../support/paying-chain.ts'
 import { startLiveWorld, startWorld, type World } from '../support/paying-world.ts'
 import { base64, held, headersOf, signTerms, termsOf, type Signed } from '../support/paying.ts'
 
+// row: restored_payments
+
 const PAYER = '198.51.100.7'
 const NEIGHBOUR = '198.51.100.99'
 const STRANGER = '203.0.113.9'

@@ -121,7 +121,7 @@ export const TARGET_SETTINGS = { ASSAY_FREE_DAILY: '1000000000', ASSAY_FREE_DAIL
 
 const VICTIM = '127.200.0.1'
 export const FREE_CALL = { path: '/v1/tools/iban-check/call', body: '{"input":{"iban":"GB82WEST12345698765432"}}' }
-const PAID_CALL = { path: '/v1/tools/lei-check/call', body: '{"input":{"lei":"529900T8BM49AURSDO55"}}' }
+export const PAID_CALL = { path: '/v1/tools/lei-check/call', body: '{"input":{"lei":"529900T8BM49AURSDO55"}}' }
 const HEAVY_CALL = { path: '/v1/tools/instant-json-schema-verifier/call', body: '{"input":{"data":{"a":1},"schema":{"type":"object"}}}' }
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
 const ANSWER_MS_MAX = 10_000
@@ -173,7 +173,7 @@ export async function createVictim(target: Target, payments: number): Promise<Vi
   }
 }
 
-async function openLoop(per_s: number, seconds: number, ask: () => Promise<{ status: number }>): Promise<Measured> {
+export async function openLoop(per_s: number, seconds: number, ask: () => Promise<{ status: number }>): Promise<Measured> {
   const begin_ms = performance.now()
   const statuses: Record<string, number> = {}
   const latencies: number[] = []
@@ -263,7 +263,7 @@ export async function paidTerms(port: number): Promise<PaymentTerms> {
 }
 
 /** Payments of the sandbox's demo payer to the terms of now. */
-async function victimPayments({ port, data_dir }: Target, count: number): Promise<string[]> {
+export async function victimPayments({ port, data_dir }: Target, count: number): Promise<string[]> {
   const signing = await chooseSigning()
   const key = Buffer.from(
     readFileSync(join(data_dir, 'sandbox', 'payer.key'), 'utf8')

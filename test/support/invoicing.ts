@@ -72,7 +72,7 @@ export async function looked(world: World, { invoice_id }: Pick<InvoiceShown, 'i
 
 /** A transfer that names the invoice, signed by the payer. */
 export async function signFor(
-  { chain_id, token }: ChainView,
+  { chain_id, token }: Pick<ChainView, 'chain_id' | 'token'>,
   payer: PrivateKeyAccount,
   invoice: InvoiceShown,
   change: Partial<Authorization> = {},

@@ -10,6 +10,8 @@ import { insurer } from '../../support/insurer.ts'
 import { send } from '../../support/invoicing.ts'
 import { startProofServer, type ProofServer } from '../../support/proof-server.ts'
 
+// row: proof_files
+
 let app: TestApp
 let files: ProofServer
 before(async () => {

@@ -11,6 +11,8 @@ import { type NameServer, startNameServer } from '../../support/name-server.ts'
 import { call, signed, v2 } from '../../support/paying-calls.ts'
 import { startLiveWorld, type World } from '../../support/paying-world.ts'
 
+// row: name_queries
+
 const HOSTS = 30
 const PAID = 10
 

@@ -20,6 +20,8 @@ import { newMerchant, send, signCreation, transferPlainly, type InvoiceShown } f
 import { startLiveWorld, type World } from '../../support/paying-world.ts'
 import { until } from '../../support/settlement.ts'
 
+// row: new_signed_invoices, invoice_searches
+
 const TEN = 10_000_000n
 const AT_ONCE = 20
 const NETWORKS = 400
