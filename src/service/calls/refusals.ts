@@ -65,7 +65,12 @@ export function heavyWorkProblem(error: unknown, work: string): Problem | null {
 const RETRY_SOON = { retry_after_s: limits.overload_retry_s }
 
 const HEAVY_FAULTS: Readonly<Record<HeavyFaultCode, (work: string) => Problem>> = {
-  WORK_REFUSED: (id) => problem('OVERLOADED', `The queue for ${id} is full. Try again in a moment.`, RETRY_SOON),
+  WORK_REFUSED: (id) =>
+    problem(
+      'OVERLOADED',
+      `The queue of this process for ${id} and similar tools is full; your network is within its own limit. Try again in a moment.`,
+      RETRY_SOON,
+    ),
   WORK_CLIENT_BUSY: (id) => {
     const detail = `${limits.heavy_client_queue} calls of your network already wait for ${id} and similar tools. Send fewer simultaneously.`
     return problem('CLIENT_BUSY', detail, RETRY_SOON)

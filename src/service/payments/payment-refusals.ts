@@ -160,7 +160,7 @@ export function boundToOtherRequest(): PaymentRefusal {
 }
 
 export function tooManyMismatches(): PaymentRefusal {
-  const detail = `This payment was sent more than ${limits.mismatches_per_hour} times with other requests or wrong secrets. Wait an hour.`
+  const detail = `Your client sent this payment more than ${limits.mismatches_per_hour} times with other requests or wrong secrets. Wait an hour.`
   return refusedPayment(problem('RATE_LIMITED', detail, { retry_after_s: 3_600 }))
 }
 

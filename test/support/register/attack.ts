@@ -26,7 +26,7 @@ export interface RowAttack {
 }
 
 /** A test that attacks the row already: its file names the id of the row. */
-export interface ShownElsewhere {
+interface ShownElsewhere {
   shown_by: string
 }
 

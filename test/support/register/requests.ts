@@ -77,15 +77,11 @@ export const REQUEST_ATTACKS = {
       held: true,
       direct: true,
     }),
-    refused: () => ({
-      path: '/v1/tools/clean-markdown-scraper/call',
-      headers: JSON_TYPE,
-      body: JSON.stringify({ input: { html: '<p>terms</p>'.repeat(10_000) } }),
-    }),
+    refused: null,
   },
   heavy_jobs: {
     by: 'schemas of 200 branches over 2,000 keys',
-    flood: () => ({ requests: [SCHEMA_CALL], connections: 64 }),
+    flood: () => ({ requests: [SCHEMA_CALL], connections: 16, pause_ms: 200 }),
   },
   signatures: {
     by: 'free calls, whose receipts are signed',
@@ -97,8 +93,8 @@ export const REQUEST_ATTACKS = {
     refused: null,
   },
   requests_by_endpoint: {
-    by: 'readings of an invoice that is not there',
-    flood: () => ({ requests: [{ method: 'GET', path: `/api/invoice/inv_${'0'.repeat(20)}`, headers: JSON_TYPE }] }),
+    by: 'transactions that are said to pay an invoice that is not there',
+    flood: () => ({ requests: [post(`/api/invoice/inv_${'0'.repeat(20)}/transactions`, { tx_hash: `0x${'1'.repeat(64)}` })] }),
   },
   preflights: {
     by: 'preflights of an empty document',

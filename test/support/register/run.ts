@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { SCARCE_RESOURCES } from '../../../src/service/scarce/register.ts'
 import type { ScarceResource } from '../../../src/service/scarce/resource.ts'
-import { answerOf, startAttack, type AttackOptions, type HostileAnswer, type HostileRequest } from '../hostile.ts'
+import { answerOf, startAttack, type AttackOptions, type HostileAnswer, type HostileRequest, type Measured } from '../hostile.ts'
 import { addressesOf, SHAPES, type Flood, type RowAttack, type RowAttacks, type Shape } from './attack.ts'
 import { prepareVictims, startSide, VICTIMS, type Side, type Victims } from './sides.ts'
 
@@ -32,10 +32,13 @@ let measurements = 0
 /** Runs each attack of the table in each shape, against one service while a second one, attacked by nothing, is the control. */
 export function testAttacks(attacks: RowAttacks): void {
   const sides: Side[] = []
+  let idle: Victims | undefined
   before(async () => {
     if (skip !== false) return
     sides.push(...(await Promise.all([startSide(), startSide()])))
     for (const side of sides) await (await prepareVictims(side, measurements++, 1))()
+    const [, quiet] = sides
+    if (quiet !== undefined) idle = await (await prepareVictims(quiet, measurements++, SECONDS))()
   })
   after(() => Promise.all(sides.map((side) => side.stop())))
   for (const [id, attack] of Object.entries(attacks)) {
@@ -52,7 +55,7 @@ export function testAttacks(attacks: RowAttacks): void {
           const one = await attackOnce({ attacked, quiet, row, attack, shape })
           found.push(...one.refused)
           seen.set(shape, one)
-          for (const line of tableLines(id, shape, one)) t.diagnostic(line)
+          for (const line of tableLines(id, shape, { idle, ...one })) t.diagnostic(line)
         }
         assert.deepEqual(faultsOf(seen), [])
         if (row.code !== null && attack.refused !== null) assertRefused(row, found)
@@ -149,12 +152,12 @@ function faultsOf(seen: ReadonlyMap<Shape, Seen>): string[] {
   })
 }
 
-/** Rows of the table by row, as Markdown. */
-function tableLines(id: string, shape: Shape, { control, attacked, answers }: Seen): string[] {
-  const of = ({ share, p50_ms, p99_ms }: Victims[keyof Victims]) =>
-    `${(100 * share).toFixed(0)} % | ${p50_ms.toFixed(0)} / ${p99_ms.toFixed(0)}`
-  return VICTIMS.map(
-    (victim, index) =>
-      `| ${id} | ${shape} | ${index === 0 ? JSON.stringify(answers).replaceAll(/[{}"]/g, '') : ''} | ${victim} | ${of(control[victim])} | ${of(attacked[victim])} |`,
-  )
+/** Rows of a Markdown table: row, shape, answers to the attacker by status, victim; then right answers, p50 and p99 when idle, of the control, attacked. */
+function tableLines(id: string, shape: Shape, { idle, control, attacked, answers }: Seen & { idle: Victims | undefined }): string[] {
+  const of = (measured: Measured | undefined) =>
+    measured === undefined ? '' : `${(100 * measured.share).toFixed(0)} %, ${measured.p50_ms.toFixed(0)} / ${measured.p99_ms.toFixed(0)} ms`
+  return VICTIMS.map((victim, index) => {
+    const first = index === 0 ? [id, shape, JSON.stringify(answers).replaceAll(/[{}"]/g, '')] : ['', '', '']
+    return `| ${[...first, victim, ...[idle, control, attacked].map((one) => of(one?.[victim]))].join(' | ')} |`
+  })
 }

@@ -72,11 +72,14 @@ export const SOURCE_ATTACKS = {
   },
   restored_payments: { shown_by: 'test/paying/lost-rows.test.ts' },
   mismatches: {
-    by: 'a payment that was used, with other requests',
+    by: 'a payment that another client used, with other requests and guessed answer tokens',
     flood: async (side) => {
       const headers = { ...JSON_TYPE, [PAYMENT_HEADER]: side.payments.pop() ?? '' }
       await answerOf(side.port, { ...PAID_CALL, headers }, '127.12.2.1')
-      return { requests: Array.from({ length: MANY }, (_, lei) => ({ ...post(PAID_CALL.path, { input: { lei: String(lei) } }), headers })) }
+      const guess = { ...headers, 'x-answer-token': '0'.repeat(64) }
+      return {
+        requests: Array.from({ length: MANY }, (_, lei) => ({ ...post(PAID_CALL.path, { input: { lei: String(lei) } }), headers: guess })),
+      }
     },
   },
   name_queries: { shown_by: 'test/full/attacks/name-servers.test.ts' },
