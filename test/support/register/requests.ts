@@ -81,7 +81,7 @@ export const REQUEST_ATTACKS = {
   },
   heavy_jobs: {
     by: 'schemas of 200 branches over 2,000 keys',
-    flood: () => ({ requests: [SCHEMA_CALL], connections: 16, pause_ms: 200 }),
+    flood: (_, shape) => ({ requests: [SCHEMA_CALL], connections: shape === '400 /24s' ? 64 : 16, pause_ms: 200 }),
   },
   signatures: {
     by: 'free calls, whose receipts are signed',
