@@ -31,22 +31,3 @@ interface ShownElsewhere {
 }
 
 export type RowAttacks = Readonly<Record<string, RowAttack | ShownElsewhere>>
-
-const NETWORKS = 400
-const WIDE_NETWORKS = 40
-const ADDRESSES = 250
-
-/** Addresses of the loopback networks; those of two rows are in different networks. */
-export function addressesOf(shape: Shape, row: number): string[] {
-  if (shape === 'one address') return [`127.10.${row}.1`]
-  if (shape === 'one /24') return Array.from({ length: ADDRESSES }, (_, index) => `127.11.${row}.${index + 1}`)
-  return Array.from(
-    { length: NETWORKS },
-    (_, index) => `127.${20 + (index % WIDE_NETWORKS)}.${Math.floor(index / WIDE_NETWORKS) + 10 * (row % 25)}.${1 + Math.floor(row / 25)}`,
-  )
-}
-
-/** Connections of each address, for about `total` in all. */
-export function spread(shape: Shape, total: number): number {
-  return Math.ceil(total / addressesOf(shape, 0).length)
-}

@@ -1,5 +1,5 @@
 import { FREE_CALL, paidTerms, type HostileRequest } from '../hostile.ts'
-import { spread, type RowAttacks } from './attack.ts'
+import type { RowAttacks, Shape } from './attack.ts'
 import { JSON_TYPE } from './sides.ts'
 
 export const post = (path: string, body: unknown): HostileRequest => ({ path, headers: JSON_TYPE, body: JSON.stringify(body) })
@@ -18,6 +18,13 @@ const SCHEMA_CALL = post('/v1/tools/instant-json-schema-verifier/call', {
     schema: { allOf: Array.from({ length: 200 }, () => ({ properties: { none: true }, additionalProperties: true })) },
   },
 })
+
+const ADDRESSES = { 'one address': 1, 'one /24': 250, '400 /24s': 400 } as const satisfies Record<Shape, number>
+
+/** Connections of each address, for about `total` in all. */
+function spread(shape: Shape, total: number): number {
+  return Math.ceil(total / ADDRESSES[shape])
+}
 
 /** Attacks on the resources that every request uses. */
 export const REQUEST_ATTACKS = {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { SCARCE_RESOURCES } from '../../../src/service/scarce/register.ts'
 import type { ScarceResource } from '../../../src/service/scarce/resource.ts'
 import { answerOf, startAttack, type AttackOptions, type HostileAnswer, type HostileRequest, type Measured } from '../hostile.ts'
-import { addressesOf, SHAPES, type Flood, type RowAttack, type RowAttacks, type Shape } from './attack.ts'
+import { SHAPES, type Flood, type RowAttack, type RowAttacks, type Shape } from './attack.ts'
 import { prepareVictims, startSide, VICTIMS, type Side, type Victims } from './sides.ts'
 
 // All of 127.0.0.0/8 is this machine on Linux alone.
@@ -104,6 +104,20 @@ async function attackOnce({ attacked, quiet, row, attack, shape }: Run): Promise
   } finally {
     await running.stop()
   }
+}
+
+const NETWORKS = 400
+const WIDE_NETWORKS = 40
+const ADDRESSES = 250
+
+/** Addresses of the loopback networks; those of two rows are in different networks. */
+function addressesOf(shape: Shape, row: number): string[] {
+  if (shape === 'one address') return [`127.10.${row}.1`]
+  if (shape === 'one /24') return Array.from({ length: ADDRESSES }, (_, index) => `127.11.${row}.${index + 1}`)
+  return Array.from(
+    { length: NETWORKS },
+    (_, index) => `127.${20 + (index % WIDE_NETWORKS)}.${Math.floor(index / WIDE_NETWORKS) + 10 * (row % 25)}.${1 + Math.floor(row / 25)}`,
+  )
 }
 
 /** What the attacker sends: at most `RATE` requests a second, unless the attack says otherwise. */
