@@ -2,9 +2,22 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { SCARCE_RESOURCES } from '../../../src/service/scarce/register.ts'
 import type { ScarceResource } from '../../../src/service/scarce/resource.ts'
-import { answerOf, startAttack, type AttackOptions, type HostileAnswer, type HostileRequest, type Measured } from '../hostile.ts'
+import {
+  answerOf,
+  FREE_CALL,
+  openLoop,
+  PAID_CALL,
+  startAttack,
+  type AttackOptions,
+  type HostileAnswer,
+  type HostileRequest,
+  type Measured,
+} from '../hostile.ts'
+import { PAYMENT_HEADER } from '../bulk-payments.ts'
+import { newMerchant, signCreation } from '../invoicing.ts'
+import { randomBytes } from 'node:crypto'
 import { SHAPES, type Flood, type RowAttack, type RowAttacks, type Shape } from './attack.ts'
-import { prepareVictims, startSide, VICTIMS, type Side, type Victims } from './sides.ts'
+import { JSON_TYPE, startSide, type Side } from './sides.ts'
 
 // All of 127.0.0.0/8 is this machine on Linux alone.
 const skip = process.platform !== 'linux' && 'needs several loopback networks'
@@ -26,6 +39,52 @@ const PROBES_AT_ONCE = 40
 /** Words of a problem that say whose limit was reached. */
 const WHOSE =
   /\b(?:you|your|clients?|address|networks?|provider|merchant|account|payer|owner|process|service|deployment|sandbox|register|host|invoice)\b/i
+
+const VICTIMS = ['payer', 'free caller', 'merchant'] as const
+type Victims = Record<(typeof VICTIMS)[number], Measured>
+
+/** Requests a second of each victim. */
+const RATES = { payer: 4, free: 20, merchant: 4 }
+
+/** What three clients of networks that attack nothing see; `number` gives them networks of their own. */
+async function prepareVictims(side: Side, number: number, seconds: number): Promise<() => Promise<Victims>> {
+  const address = (host: number) => `127.${110 + (number % 100)}.${Math.floor(number / 100)}.${host}`
+  const ask = async (request: HostileRequest, from: string) => {
+    const { status } = await answerOf(side.port, request, from)
+    return { status: status === 201 ? 200 : status }
+  }
+  const nextMerchantRequest = await merchantRequests(side, address(3), RATES.merchant * seconds)
+  return async () => {
+    const paid = () => ({ ...PAID_CALL, headers: { ...JSON_TYPE, [PAYMENT_HEADER]: side.payments.pop() ?? '' } })
+    const [payer, free, merchant] = await Promise.all([
+      openLoop(RATES.payer, seconds, () => ask(paid(), address(1))),
+      openLoop(RATES.free, seconds, () => ask({ ...FREE_CALL, headers: JSON_TYPE }, address(2))),
+      openLoop(RATES.merchant, seconds, () => ask(nextMerchantRequest(), address(3))),
+    ])
+    return { payer, 'free caller': free, merchant }
+  }
+}
+
+/** A merchant that signs an invoice, reads the one before, signs the next. */
+async function merchantRequests(side: Side, address: string, count: number): Promise<() => HostileRequest> {
+  const merchant = newMerchant()
+  const creations = await Promise.all(
+    Array.from({ length: Math.ceil(count / 2) + 1 }, async () => {
+      const key = randomBytes(8).toString('hex')
+      const signature = await signCreation(side.chain, merchant, key)
+      const body = JSON.stringify({ amountUsdc: '10', merchant: merchant.address, signature })
+      return { path: '/api/invoice/create', headers: { ...JSON_TYPE, 'idempotency-key': key }, body }
+    }),
+  )
+  const first = await answerOf(side.port, creations.pop() ?? { path: '/' }, address)
+  if (first.status !== 201) throw new Error(first.text)
+  const { invoice_id } = JSON.parse(first.text) as { invoice_id: string }
+  let asked = 0
+  return () => {
+    const creation = asked++ % 2 === 0 ? creations.pop() : undefined
+    return creation ?? { method: 'GET', path: `/api/invoice/${invoice_id}`, headers: { accept: 'application/json' } }
+  }
+}
 
 let measurements = 0
 
