@@ -6,5 +6,5 @@ import { testAttacks } from '../../support/register/run.ts'
 // in: merchants
 // asset: invoices of honest merchants, and the places of their subscriptions
 // attacker: any client, and one with many networks and free keys
-// defence: the bounds of src/service/scarce/merchants.ts; merchants that were paid have a share of their own, and the widest network gives way
+// defence: the bounds of src/service/scarce/merchants.ts; merchants that were paid have a separate share, and the widest network gives way
 testAttacks(MERCHANT_ATTACKS)
