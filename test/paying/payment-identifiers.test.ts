@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { restCall } from '../support/app.ts'
-import { channelFor, type PayingChannel } from '../support/channels.ts'
+import { channelFor, PayingChannel } from '../support/channels.ts'
 import { invoiceUrl, issue, send } from '../support/invoicing.ts'
 import { call, INPUT, read, signed, TOOL, v2, type Answered } from '../support/paying-calls.ts'
 import { authorizationsUsed, spendElsewhere } from '../support/paying-chain.ts'
@@ -46,6 +47,12 @@ function assertTaken({ payment: { message } }: Pick<First, 'payment'>, { status,
   assert.equal(body['status_url'], `${world.url}/v1/payments/${message.from.toLowerCase()}/${message.nonce}`)
   assert.equal(headers.get('payment-required'), null)
   assert.match(String(body['detail']), /This payment was not used, and nothing is charged for it/)
+}
+
+/** A channel that pays the first price: prices rise with the payments of this file, and a quoted one is payable for two minutes. */
+async function channelAt(payer: PrivateKeyAccount, salt?: Hex): Promise<PayingChannel> {
+  const { entry } = await channelFor(world.url, TOOL, INPUT, payer, salt)
+  return new PayingChannel(payer, { ...entry, amount: String(PRICE_MINOR) }, salt)
 }
 
 test('the same id with a fresh nonce is refused, uncharged, and its answer_url has the first answer', async () => {
@@ -178,7 +185,7 @@ const voucherCall = (header: string, id: string, input: object = INPUT) =>
   restCall(world.url, TOOL, input, { ...withIdentifier(header, id), 'x-forwarded-for': '198.51.100.9' })
 
 async function opened(payer: PrivateKeyAccount, id: string, salt?: `0x${string}`): Promise<PayingChannel> {
-  const channel = await channelFor(world.url, TOOL, INPUT, payer, salt)
+  const channel = await channelAt(payer, salt)
   const { status, body } = await voucherCall(await channel.deposit(50_000n, PRICE_MINOR), id)
   assert.equal(status, 200, JSON.stringify(body))
   return channel
@@ -226,7 +233,7 @@ test('vouchers of two channels and payments under one id at once are one charge'
 
 test('a deposit under an id that is taken never moves, and one that is sent again with its own id is answered', async () => {
   const first = await bought()
-  const channel = await channelFor(world.url, TOOL, INPUT, first.payer)
+  const channel = await channelAt(first.payer)
   const before_minor = await held(world.chain.rpc_url, world.chain.token, first.payer.address)
   const refused = await voucherCall(await channel.deposit(50_000n, PRICE_MINOR), first.id)
   assert.deepEqual([refused.status, refused.body['code']], [409, 'PAYMENT_ALREADY_USED'])
@@ -244,7 +251,7 @@ test('deposits of two channels under one id at once: one moves, and the other is
   const [payer, id] = [await world.payer(), newId()]
   const before_minor = await held(world.chain.rpc_url, world.chain.token, payer.address)
   const salts = [`0x${'0a'.repeat(32)}`, `0x${'0b'.repeat(32)}`, `0x${'0c'.repeat(32)}`] as const
-  const channels = await Promise.all(salts.map((salt) => channelFor(world.url, TOOL, INPUT, payer, salt)))
+  const channels = await Promise.all(salts.map((salt) => channelAt(payer, salt)))
   const deposits = await Promise.all(channels.map((channel) => channel.deposit(50_000n, PRICE_MINOR)))
   const answers = await Promise.all(deposits.map((deposit) => voucherCall(deposit, id)))
   assert.deepEqual(
