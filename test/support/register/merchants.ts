@@ -127,6 +127,8 @@ export const MERCHANT_ATTACKS = {
   },
   unproven_underwriters: {
     by: 'registrations of new underwriters that prove nothing',
+    // The rate of the endpoint refuses an address first.
+    refused: null,
     flood: async (side) => ({ requests: await registrations(side) }),
   },
   directory_pages: {
