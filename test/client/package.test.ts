@@ -265,8 +265,9 @@ test('the package asks for the versions of this repository, and has no sources, 
   const listed = execFileSync('tar', ['-tzf', join(home, `assay-${manifest.version}.tgz`)], { encoding: 'utf8' })
     .trim()
     .split('\n')
+  // A README of data names its sources and licences.
   const known_kinds =
-    /^package\/(?:(?:src|data)\/[\w./-]+\.(?:js|d\.ts|css|svg|xml|json|LICENSE)|docs\/guide\/[\w-]+\.md|package\.js(?:on)?|assay\.(?:js|1)|README\.md|LICENSE)$/
+    /^package\/(?:(?:src|data)\/[\w./-]+\.(?:js|d\.ts|css|svg|xml|json|LICENSE)|docs\/guide\/[\w-]+\.md|data\/[\w-]+\/README\.md|package\.js(?:on)?|assay\.(?:js|1)|README\.md|LICENSE)$/
   assert.deepEqual(
     listed.filter((path) => !known_kinds.test(path)),
     [],
