@@ -254,7 +254,6 @@ function desk(onFault: (error: unknown) => void) {
       isUsed: () => Promise.resolve(null),
       remember: () => undefined,
       remembered: () => null,
-      maySend: () => false,
       offers: () => [],
       takeUnproven: () => Promise.resolve(false),
     },

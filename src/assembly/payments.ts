@@ -339,7 +339,6 @@ function tokenParts(
       token: token.address.toLowerCase(),
       asset,
       trips,
-      wallets: wallets.map((wallet) => wallet.address),
       clock,
       store,
       networkHash: networkHasher(secret),

@@ -43,8 +43,6 @@ export interface ChainLog {
 
 export interface TransactionReceipt {
   transaction_hash: string
-  /** Account that sent and paid for the transaction, lower case. */
-  from: string
   block_number: bigint
   block_hash: string
   succeeded: boolean

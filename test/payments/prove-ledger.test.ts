@@ -37,7 +37,7 @@ function receiptOf({ payer, nonce, value_minor, block }: Sent, number: number): 
   const used = nonce === null ? [] : [log([USED, topicOf(payer), nonce], '0x', 4)]
   const moved = log([TRANSFER, topicOf(payer), topicOf(PAY_TO)], `0x${value_minor.toString(16).padStart(64, '0')}`, 5)
   const place = { transaction_hash, block_number: block, block_hash: blockHash(block) }
-  return { ...place, from: PAY_TO, succeeded: true, gas_used: 1n, effective_gas_price: 1n, logs: [...used, moved] }
+  return { ...place, succeeded: true, gas_used: 1n, effective_gas_price: 1n, logs: [...used, moved] }
 }
 
 interface TestChain extends Pick<Chain, 'head' | 'header' | 'logs' | 'receipt'> {

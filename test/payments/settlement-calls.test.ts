@@ -79,7 +79,6 @@ test('a failure is read from the contract that says it, and from no other', () =
   })
   const receipt = {
     ...place,
-    from: PAY_TO,
     succeeded: true,
     gas_used: 1n,
     effective_gas_price: 1n,

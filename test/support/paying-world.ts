@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -60,13 +60,12 @@ export interface LiveOptions extends WorldOptions {
   rpc_url?: string
 }
 
-/** Live mode, with a gas wallet of its own that stays in its folder, over a chain that mines only what it is sent. */
+/** Live mode, with a gas wallet of its own, over a chain that mines only what it is sent. */
 export async function startLiveWorld({ anvil, rpc_url = anvil.rpc_url, ...options }: LiveOptions): Promise<World> {
   const folder = options.data_dir ?? (await mkdtemp(join(tmpdir(), 'assay-live-')))
-  const key_file = join(folder, 'gas.key')
-  if (!existsSync(key_file)) await writeFile(key_file, generatePrivateKey(), { mode: 0o600 })
-  const key = (await readFile(key_file, 'utf8')) as Hex
+  const key = `0x${randomBytes(32).toString('hex')}` as const
   await anvil.setBalance(privateKeyToAccount(key).address, 10n ** 19n)
+  await writeFile(join(folder, 'gas.key'), key, { mode: 0o600 })
   const pay_to = (options.settings?.['ASSAY_PAY_TO'] ?? privateKeyToAccount(generatePrivateKey()).address) as Hex
   const live = {
     ASSAY_MODE: 'live',

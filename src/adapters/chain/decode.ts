@@ -137,7 +137,6 @@ export function receipt(value: unknown, transaction_hash: string): TransactionRe
   if ((found['blockHash'] ?? null) === null || (found['blockNumber'] ?? null) === null) return null
   const decoded: TransactionReceipt = {
     transaction_hash: hash(found['transactionHash']),
-    from: address(found['from']),
     block_number: quantity(found['blockNumber']),
     block_hash: hash(found['blockHash']),
     succeeded: status(found['status']),

@@ -161,7 +161,7 @@ const OFFER_TO_TRANSFER_S = 2 * limits.max_timeout_s + limits.settle_wait_ms / 1
 /**
  * Returns how the sender shows that the payment is its own. A token, the network or the id of a claim that this process remembers, and a
  * sign-in prove it. Where the claim is forgotten, an echoed offer and the time after the transfer speak for the sender: both need the payer's
- * key to have signed what is sent, and a transfer that this service sent; neither outlives a better proof.
+ * key to have signed what is sent, and neither outlives a better proof.
  */
 async function rightOf(parts: PaymentServiceParts, { payment, resend }: PaidCall, use: PaidUse, has_offer: boolean): Promise<Right | null> {
   const { authorization } = payment
@@ -174,8 +174,7 @@ async function rightOf(parts: PaymentServiceParts, { payment, resend }: PaidCall
     return 'restored'
   if (known !== null && identifier !== null && hasIdentifier(parts.sealer, { ...key, ...known }, identifier)) return 'restored'
   if (sign_in !== null && (await parts.signIn.accepts(key, sign_in))) return 'restored'
-  // Nothing shows that a transfer of another sender was meant for a call here.
-  if (known !== null || !parts.uses.maySend(use.sender) || recoveredSigner(parts, authorization) !== authorization.from) return null
+  if (known !== null || recoveredSigner(parts, authorization) !== authorization.from) return null
   if (has_offer) return 'restored_by_offer'
   return now_ms < use.paid_s * 1_000 + limits.restore_unproven_ms ? 'restored_by_time' : null
 }

@@ -332,10 +332,9 @@ async function findLog(
 
 /**
  * Use of an authorization without a row. `paid`: it moved exactly this value to exactly this recipient. `elsewhere`: it was cancelled or
- * used for something else, so that it can never pay the recipient. `undecided`: it is used, and nothing was found out about it. `sender` sent
- * the transaction.
+ * used for something else, so that it can never pay the recipient. `undecided`: it is used, and nothing was found out about it.
  */
-export type FoundUse = { kind: 'paid'; at: SettledAt; paid_s: number; sender: string } | { kind: 'elsewhere' } | { kind: 'undecided' }
+export type FoundUse = { kind: 'paid'; at: SettledAt; paid_s: number } | { kind: 'elsewhere' } | { kind: 'undecided' }
 
 /** Looks for the use of an authorization that the chain has as used, in the blocks after this time, as many as one search reads. Rejects as the chain does. */
 export async function findUse(source: Pick<EvidenceSource, 'chain' | 'token'>, payment: Authorized, from_s: number): Promise<FoundUse> {
@@ -349,11 +348,8 @@ export async function findUse(source: Pick<EvidenceSource, 'chain' | 'token'>, p
     return cancelled === null ? { kind: 'undecided' } : { kind: 'elsewhere' }
   }
   const receipt = await source.chain.receipt(transaction)
-  if (receipt === null) return { kind: 'undecided' }
-  const at = settlementProof(receipt, payment, tokenOf(source, payment))
-  if (at === null) return { kind: 'elsewhere' }
+  const at = receipt === null ? null : settlementProof(receipt, payment, tokenOf(source, payment))
+  if (at === null) return receipt === null ? { kind: 'undecided' } : { kind: 'elsewhere' }
   const header = await source.chain.header(BigInt(at.block_number))
-  return header === null || header.hash !== at.block_hash
-    ? { kind: 'undecided' }
-    : { kind: 'paid', at, paid_s: header.timestamp_s, sender: receipt.from }
+  return header === null || header.hash !== at.block_hash ? { kind: 'undecided' } : { kind: 'paid', at, paid_s: header.timestamp_s }
 }

@@ -37,8 +37,6 @@ export interface UsedAuthorizations {
   isUsed(key: PaymentKey): Promise<boolean | null>
   remember(key: PaymentKey, claim: RememberedClaim): void
   remembered(key: PaymentKey): RememberedClaim | null
-  /** Returns true where this service may have sent the transfer: always where a facilitator sends. */
-  maySend(sender: string): boolean
   /** Offers of this service among those that a client sent back. */
   offers(values: readonly unknown[]): EchoedOffer[]
   /** Counts a restored payment whose sender proved nothing; false beyond the number of a day and client network. */
@@ -51,8 +49,6 @@ interface UsedAuthorizationsParts {
   token: string
   asset: string | null
   trips: RoundTrips
-  /** Lower-case addresses of the gas wallets. Empty where a facilitator settles. */
-  wallets: readonly string[]
   clock: Clock & SteadyClock
   store: Pick<Store, 'take'>
   networkHash: NetworkHash
@@ -63,7 +59,7 @@ interface UsedAuthorizationsParts {
 const DAY_MS = 86_400_000
 
 export function createUsedAuthorizations(parts: UsedAuthorizationsParts): UsedAuthorizations {
-  const { wallets, clock, store, networkHash, signing_address, crypto } = parts
+  const { clock, store, networkHash, signing_address, crypto } = parts
   const claims = createRecentMap<RememberedClaim>(limits.remembered_claims)
   const under_way = new Map<string, Promise<AuthorizationUse>>()
   // Separate from failed verifications: a client that sends expired payments must still get that answer.
@@ -88,7 +84,6 @@ export function createUsedAuthorizations(parts: UsedAuthorizationsParts): UsedAu
       (await readUsed({ ...parts, trips: unpaid_trips }, key)) ?? (claims.get(paymentContext(key)) === undefined ? null : true),
     remember: (key, claim) => claims.set(paymentContext(key), claim),
     remembered: (key) => claims.get(paymentContext(key)) ?? null,
-    maySend: (sender) => wallets.length === 0 || wallets.includes(sender),
     offers: (values) => values.map((value) => readEchoedOffer(value, signing_address, crypto)).filter((offer) => offer !== null),
     async takeUnproven(address) {
       const day = Math.floor(clock.now_ms() / DAY_MS)
