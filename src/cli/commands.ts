@@ -213,7 +213,9 @@ export const COMMANDS = {
   },
   reconcile: {
     summary: 'Reconcile payment files with statements and ACH files of any size.',
-    usage: ['assay reconcile --instructions <file> --statement <file> [--ach <file>] [--out <folder> | --jsonl | --csv | --html]'],
+    usage: [
+      'assay reconcile --instructions <pain.001 | pacs.008> --statement <camt.053> [--ach <file>] [--out <folder> | --jsonl | --csv | --html]',
+    ],
     options: { ...RECONCILE_OPTIONS, ...JSON_OPTIONS },
     most_words: 0,
     notes: [

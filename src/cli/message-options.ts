@@ -6,16 +6,8 @@ export const VALIDATE_OPTIONS = {
 
 /** Options of `assay reconcile`. */
 export const RECONCILE_OPTIONS = {
-  instructions: {
-    type: 'string',
-    value: 'file',
-    meaning: 'A pain.001, pain.008, pacs.008, pacs.003, MT101, MT103 or ACH file; may be given several times.',
-  },
-  statement: {
-    type: 'string',
-    value: 'file',
-    meaning: 'A camt.052, camt.053, camt.054, MT940, MT942, BAI2, OFX or CSV file, or a status message; may be given several times.',
-  },
+  instructions: { type: 'string', value: 'file', meaning: 'A pain.001 or pacs.008; may be given several times.' },
+  statement: { type: 'string', value: 'file', meaning: 'A camt.053; may be given several times.' },
   ach: { type: 'string', value: 'file', meaning: 'An ACH file; may be given several times.' },
   out: { type: 'string', value: 'folder', meaning: 'Write report.jsonl, report.csv, report.html and summary.json there.' },
   jsonl: { type: 'boolean', meaning: 'Write every row to standard output, one JSON object per line.' },

@@ -1,14 +1,11 @@
 import { parseArgs } from 'node:util'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import type { ReadFindings, ReadFinding } from '../pure/documents/reconcile/records.ts'
-import type { StatementBook } from '../pure/documents/reconcile/statement-book.ts'
-import { headText, type DocumentKind, type DocumentSide } from '../pure/documents/reconcile/document-kinds.ts'
-import { hasStatusMessage, planDocuments } from '../pure/documents/reconcile/reconcile-documents.ts'
-import { documentReader, type RecordSink } from '../pure/documents/reconcile/document-reader.ts'
+import type { ReadFindings, ReadFinding, StatementBook } from '../pure/documents/reconcile/records.ts'
+import { documentReader, type DocumentKind, type RecordSink } from '../pure/documents/reconcile/reconcile-documents.ts'
 import { CliError } from './errors.ts'
 import { progressLine, printable } from './terminal.ts'
 
-/** An input file. The format is detected from the content, on either side. */
+/** An input file. `instructions` can be pain.001 or pacs.008, detected when it is read. */
 export interface InputFile {
   path: string
   side: 'instructions' | 'statement' | 'ach'
@@ -30,6 +27,8 @@ export function readFileOptions(names: readonly InputFile['side'][]): InputFile[
   return files
 }
 
+/** Bytes in which the message kind is searched. */
+const HEAD_BYTES = 65_536
 const CHUNK_BYTES = 262_144
 const EVERY_MS = 250
 const CLEAR_LINE = '\r\u001b[K'
@@ -52,41 +51,29 @@ export function readFiles(files: readonly InputFile[], findings: ReadFindings, b
       sink.entry(entry)
     },
   }
-  const given = files.map(({ path, side }) => ({ side: sideOf(side), head: readHead(path), otherwise: usualKind(side) }))
-  const plan = planDocuments(given, findings)
-  sink.keepBlocks?.(hasStatusMessage(plan))
-  for (const { file, kind } of plan) readFile({ path: files[file]?.path ?? '', kind, file }, findings, book, counted, progress)
+  const numbered = files.map((given, file) => ({ ...given, file }))
+  const told = numbered.filter(({ side }) => side !== 'instructions')
+  for (const given of [...told, ...numbered.filter(({ side }) => side === 'instructions')]) {
+    readFile(given, findings, book, counted, progress)
+  }
   progress.end()
   return findings.errors === 0
 }
 
-function sideOf(side: InputFile['side']): DocumentSide {
-  return side === 'instructions' ? 'instructions' : 'statement'
-}
-
-/** Kind of a file that is not recognized: its reader says what is wrong. */
-function usualKind(side: InputFile['side']): DocumentKind {
-  if (side === 'ach') return 'nacha'
-  return side === 'instructions' ? 'pain.001' : 'camt.053'
-}
-
-function readHead(path: string): string {
-  for (const chunk of chunksIn(path)) return headText(chunk)
-  return ''
-}
-
 function readFile(
-  { path, kind, file }: { path: string; kind: DocumentKind; file: number },
+  { path, side, file }: InputFile & { file: number },
   findings: ReadFindings,
   book: StatementBook,
   sink: RecordSink,
   progress: FileProgress,
 ): void {
-  const reader = documentReader(kind, file, findings, book, sink)
+  let reader: ReturnType<typeof documentReader> | null = null
   for (const chunk of chunksIn(path)) {
+    reader ??= documentReader(documentKind(side, chunk), file, findings, book, sink)
     if (!reader.write(chunk)) return
     progress.addBytes(chunk.length)
   }
+  reader ??= documentReader(documentKind(side, new Uint8Array()), file, findings, book, sink)
   reader.end()
 }
 
@@ -104,6 +91,13 @@ function* chunksIn(path: string): Generator<Uint8Array> {
   } finally {
     if (file !== null) closeSync(file)
   }
+}
+
+/** A pacs.008 is recognized by its name; other files are read as pain.001, which reports what is wrong. */
+function documentKind(side: InputFile['side'], head: Uint8Array): DocumentKind {
+  if (side !== 'instructions') return side === 'ach' ? 'nacha' : 'camt.053'
+  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, HEAD_BYTES)).toString('latin1')
+  return text.includes('pacs.008.') && !text.includes('pain.001.') ? 'pacs.008' : 'pain.001'
 }
 
 /** Error of a run without verdicts, with the findings that caused it. */

@@ -20,10 +20,15 @@ import { createHash, randomBytes } from 'node:crypto'
 import { attributeByEndToEndId } from '../pure/documents/reconcile/attribute-entries.ts'
 import { Attribution } from '../pure/documents/reconcile/attribution-state.ts'
 import { foldId, usableId, type BookingWindow } from '../pure/documents/reconcile/values.ts'
-import { assignLanes, LANES, Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
-import { type BankEntry, type PaymentInstruction, type InstructionSource, type ReadFindings } from '../pure/documents/reconcile/records.ts'
-import { StatementBook } from '../pure/documents/reconcile/statement-book.ts'
-import type { RecordSink } from '../pure/documents/reconcile/document-reader.ts'
+import { Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
+import {
+  type BankEntry,
+  type PaymentInstruction,
+  type InstructionSource,
+  type ReadFindings,
+  StatementBook,
+} from '../pure/documents/reconcile/records.ts'
+import type { RecordSink } from '../pure/documents/reconcile/reconcile-documents.ts'
 import { type InputFile, readFiles, unreadableError } from './reconcile-read.ts'
 
 const BLOCK_CHARS = 16_384
@@ -276,6 +281,7 @@ export class Spool implements RecordSink {
     this.parts.close()
   }
 
+  /** Records without an id go to the rest. */
   private partOf(end_to_end_id: string | null): string {
     const id = usableId(end_to_end_id)
     if (id === null) return REST_PART
@@ -285,9 +291,7 @@ export class Spool implements RecordSink {
   /** Finds entries without a match by their id, which are loose. */
   private findLoose(part: string, options: ReconcileOptions): void {
     const ledger = buildLedger(this.entriesIn(part), this.instructionsIn(part))
-    assignLanes(ledger)
-    // Another part may have instructions of the second lane.
-    const all = (this.sources.size > 1 ? LANES : LANES.slice(0, 1)).map((lane) => new Attribution(ledger, options, lane))
+    const all = [...this.sources].map((source) => new Attribution(ledger, options, source))
     for (const at of all) attributeByEndToEndId(at)
     let row = 0
     for (const entry of this.entriesIn(part)) {
@@ -348,6 +352,7 @@ function foldedEndToEndId({ end_to_end_id }: PaymentInstruction | BankEntry): st
   return foldId(usableId(end_to_end_id) ?? '')
 }
 
+/** JSON form of a record: amounts are text. */
 type SerializedRecord<Record> = { [Name in keyof Record]: Record[Name] extends bigint ? string : SerializedRecord<Record[Name]> }
 
 function serializeRecord(record: PaymentInstruction | BankEntry): string {
@@ -362,14 +367,7 @@ function parseInstruction(line: string): PaymentInstruction {
 function parseEntry(line: string): BankEntry {
   const record = JSON.parse(line) as SerializedRecord<BankEntry>
   const instructed = record.instructed === null ? null : { ...record.instructed, amount_minor: BigInt(record.instructed.amount_minor) }
-  const share = record.share_minor === undefined ? {} : { share_minor: BigInt(String(record.share_minor)) }
-  return {
-    ...(record as unknown as BankEntry),
-    ...share,
-    amount_minor: BigInt(record.amount_minor),
-    charges_minor: BigInt(record.charges_minor),
-    instructed,
-  }
+  return { ...record, amount_minor: BigInt(record.amount_minor), charges_minor: BigInt(record.charges_minor), instructed }
 }
 
 /** Memory of an instruction or entry with its ids and verdict, in bytes. */
@@ -390,6 +388,12 @@ interface FileOptions {
   records_in_memory?: number
 }
 
+/** A report and its temporary files. */
+interface SpooledReport {
+  report: ReconcileReportLists
+  close(): void
+}
+
 /** Thrown by the sink to abort the first reading. */
 class TooManyRecords extends Error {}
 
@@ -397,20 +401,13 @@ class TooManyRecords extends Error {}
  * Reconciles files. If the records do not fit in memory, the files are read again and partitioned on disk. Throws a CliError if a file
  * cannot be read completely.
  */
-export function reconcileFiles(
-  files: readonly InputFile[],
-  findings: ReadFindings,
-  options: FileOptions,
-): { report: ReconcileReportLists; close(): void } {
+export function reconcileFiles(files: readonly InputFile[], findings: ReadFindings, options: FileOptions): SpooledReport {
   const { require_settlement_evidence, window, records_in_memory = recordsInMemory() } = options
   const how = { require_settlement_evidence, window }
   try {
     const book = new StatementBook()
     const ledger = readLedger(files, findings, book, records_in_memory)
-    const options_of_book = repeatOptions(findings, book)
-    const report = reportInMemory(reconcileLedger(ledger, { ...how, ...options_of_book }))
-    findings.addIncomplete(options_of_book.coverage.remarks())
-    return { report, close: () => undefined }
+    return { report: reportInMemory(reconcileLedger(ledger, { ...how, ...repeatOptions(findings, book) })), close: () => undefined }
   } catch (error) {
     if (!(error instanceof TooManyRecords)) throw error
   }
@@ -419,10 +416,7 @@ export function reconcileFiles(
   const spool = new Spool()
   try {
     if (!readFiles(files, findings, book, spool)) throw unreadableError(files, findings)
-    const of_book = repeatOptions(findings, book)
-    const report = spool.reconcile({ ...how, ...of_book })
-    findings.addIncomplete(of_book.coverage.remarks())
-    return { report, close: () => spool.close() }
+    return { report: spool.reconcile({ ...how, ...repeatOptions(findings, book) }), close: () => spool.close() }
   } catch (error) {
     spool.close()
     throw error
@@ -434,35 +428,31 @@ function readLedger(files: readonly InputFile[], findings: ReadFindings, book: S
   const bounded = () => {
     if (ledger.instructions.size + ledger.entries.size >= most) throw new TooManyRecords()
   }
-  const sink: RecordSink = {
-    keep_remittance: true,
-    keepBlocks: (keep) => void (ledger.instructions.ids.keep_blocks = keep),
+  const sink = {
     instruction(instruction: PaymentInstruction) {
       bounded()
       ledger.addInstructionLast(instruction)
     },
     entry(entry: BankEntry) {
       bounded()
-      ledger.addEntry(entry)
+      ledger.entries.add(entry)
     },
   }
   if (!readFiles(files, findings, book, sink)) throw unreadableError(files, findings)
   return ledger
 }
 
-function repeatOptions(
-  findings: ReadFindings,
-  book: StatementBook,
-): Required<Pick<ReconcileOptions, 'repeated' | 'overlaps' | 'coverage' | 'rejections' | 'rejected_groups'>> {
+function repeatOptions(findings: ReadFindings, book: StatementBook): Pick<ReconcileOptions, 'repeated' | 'overlaps'> {
   const { repeated, overlaps, remarks } = book.findRepeats()
   for (const { code, file } of remarks) findings.add(code, file, null)
-  return { repeated, overlaps, coverage: book.coverage(repeated), ...book.rejected() }
+  return { repeated, overlaps }
 }
 
 /** Lists of a report, from memory or from disk. They can be iterated repeatedly. */
 export interface ReconcileReportLists {
   totals: readonly CurrencyTotals[]
   verdicts(): Iterable<VerdictRow>
+  /** Verdict rows as JSON text. */
   verdictLines(): Iterable<string>
   unmatched(): Iterable<EntryRow>
   ignored(): Iterable<EntryRow>

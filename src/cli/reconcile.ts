@@ -5,7 +5,6 @@ import {
   windowSentence,
   formatMinorUnits,
 } from '../pure/documents/reconcile/values.ts'
-import { READ_FORMATS } from '../pure/documents/reconcile/document-kinds.ts'
 import { ReadFindings, type ReadFinding } from '../pure/documents/reconcile/records.ts'
 import { VERDICTS, type Verdict } from '../pure/documents/reconcile/verdicts.ts'
 import { isConserved, totalsJson, type CurrencyTotals, type EntryShare } from '../pure/documents/reconcile/outcome.ts'
@@ -103,9 +102,9 @@ function readFormat(invocation: Invocation): ReportFormat | null {
 function readInputFiles(): InputFile[] {
   const files = readFileOptions(['instructions', 'statement', 'ach'])
   const has_instructions = files.some(({ side }) => side === 'instructions')
-  if (!has_instructions) throw new CliError('usage', `Payments are missing: add --instructions FILE (${READ_FORMATS.instructions}).`)
+  if (!has_instructions) throw new CliError('usage', 'Payments are missing: add --instructions FILE (pain.001 or pacs.008).')
   if (files.every(({ side }) => side === 'instructions'))
-    throw new CliError('usage', `Bank data are missing: add --statement FILE (${READ_FORMATS.statement}) or --ach FILE.`)
+    throw new CliError('usage', 'Bank data are missing: add --statement FILE (camt.053) or --ach FILE.')
   return files
 }
 
@@ -249,7 +248,7 @@ function* ambiguousList({ ambiguous }: ReconcileReportLists): Generator<string> 
 function* entryTable(title: string, kind: 'unmatched' | 'ignored', report: ReconcileReportLists): Generator<string> {
   const count = report.totals.reduce((sum, { debits, credits }) => sum + debits[kind].count + credits[kind].count, 0)
   if (count === 0) return
-  yield `<h2>${title} <small>${formatCount(count)}</small></h2><div class="wide"><table><thead><tr><th>Entry</th><th>Id</th><th>Reference</th><th>Booked</th><th>Counterparty</th><th>Text</th><th>Direction</th><th class="n">Amount</th><th>Why</th></tr></thead><tbody>`
+  yield `<h2>${title} <small>${formatCount(count)}</small></h2><div class="wide"><table><thead><tr><th>Entry</th><th>Id</th><th>Reference</th><th>Direction</th><th class="n">Amount</th><th>Why</th></tr></thead><tbody>`
   let written = 0
   for (const row of report[kind]()) {
     if (++written > REPORT_ROWS_MAX) break
@@ -262,8 +261,7 @@ function* entryTable(title: string, kind: 'unmatched' | 'ignored', report: Recon
 function entryLine(row: EntryRow): string {
   return (
     `<tr><td>${row.entry}</td><td><code>${escapeHtml(row.end_to_end_id ?? '–')}</code></td><td><code>${escapeHtml(row.reference ?? '')}</code></td>` +
-    `<td>${row.booked_on ?? ''}</td><td>${escapeHtml(row.counterparty_name ?? '')} <code>${escapeHtml(row.counterparty_account ?? '')}</code></td>` +
-    `<td>${escapeHtml(row.remittance.join(' '))}</td><td>${row.direction === 'DBIT' ? 'debit' : 'credit'}</td><td class="n">${groupThousands(formatAmount(row.amount_minor, row.currency))} ${escapeHtml(row.currency)}</td>` +
+    `<td>${row.direction === 'DBIT' ? 'debit' : 'credit'}</td><td class="n">${groupThousands(formatAmount(row.amount_minor, row.currency))} ${escapeHtml(row.currency)}</td>` +
     `<td>${row.reason.replaceAll('_', ' ')}</td></tr>`
   )
 }

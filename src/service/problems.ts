@@ -66,12 +66,6 @@ const REQUEST_PROBLEMS = {
     'The tool knows no message of this type and version, or the document is in another format, so it is neither valid nor invalid: `valid` ' +
       'is null, `verdict` is undetermined, `found` says what was sent, and `known_messages` lists the known types or versions. Nothing was charged.',
   ),
-  FORMAT_UNKNOWN: callerFault(
-    422,
-    'tool',
-    'The file is not of a kind that the tool reads',
-    'The detail names the format that was found, and `read` lists those that are read. Nothing was charged.',
-  ),
   INPUT_SCHEMA_INVALID: callerFault(
     400,
     'tool',

@@ -62,7 +62,7 @@ const EMPTY_FILE = [ppd[0] ?? '', `9${'0'.repeat(6)}000001${'0'.repeat(42)}${' '
 
 /** Lines of PPD: 1 file header, 2 batch header, 3 entry, 4 entry, 5 addenda, 6 prenote, 7 batch control, 8 file control, 9-10 filler. */
 const BREACHES: Readonly<Record<NachaCode, Breach>> = {
-  N_LEN: { lines: [`${ppd[0]}X`, ...ppd.slice(1)], line: 1 },
+  N_LEN: { lines: [`${ppd[0]} `, ...ppd.slice(1)], line: 1 },
   N_CHARSET: { lines: edit(ppd, 2, 6, 'É'), line: 2, positions: '6' },
   N_EMPTY: { lines: EMPTY_FILE, line: 2, positions: '1' },
   N_ORDER: { lines: stray, line: 8, positions: '1' },
@@ -86,7 +86,6 @@ const BREACHES: Readonly<Record<NachaCode, Breach>> = {
   N_AMOUNT_ZERO: { lines: first(PPD, { cents: 0 }), line: 3 },
   N_PRENOTE_NONZERO: { lines: first(PPD, { code: '33' }), line: 3 },
   N_NAME: { lines: first(PPD, { name: '' }), line: 3, positions: '55-76' },
-  N_NAME_ZERO: { lines: first(PPD, { name: '000' }), line: 3, positions: '55-76' },
   N_ADDENDA_FLAG: { lines: edit(ppd, 4, 79, '0'), line: 4, positions: '79' },
   N_ADDENDA_COUNT: { lines: edit(ctx, 3, 55, '0003'), line: 3, positions: '55-58' },
   N_ADDENDA_MAX: { lines: first(PPD, { addenda: ['ONE', 'TWO'] }), line: 3 },
@@ -148,8 +147,8 @@ for (const [code, { lines, line, positions, options }] of Object.entries(BREACHE
 
 test('every rule has its case, and all 48 of the list and their kin are there', () => {
   assert.deepEqual(Object.keys(BREACHES).sort(), Object.keys(NACHA_RULES).sort())
-  // N_TIME goes with N_DATE, N_EMPTY with N_ORDER; types of addenda, zeros as names and the bound on trace numbers are our own.
-  assert.equal(Object.keys(NACHA_RULES).length, 48 + 5)
+  // N_TIME goes with N_DATE, N_EMPTY with N_ORDER; types of addenda and the bound on trace numbers are our own.
+  assert.equal(Object.keys(NACHA_RULES).length, 48 + 4)
 })
 
 /** Further faults under the same codes. */
@@ -168,8 +167,6 @@ const MORE: [name: string, code: NachaCode, lines: string[], line: number][] = [
   ['a payment at a till without its addenda', 'N_ADDENDA_COUNT', first(POS, { addenda: [] }), 3],
   ['an international entry that states too few', 'N_ADDENDA_COUNT', edit(iat, 3, 13, '0006'), 3],
   ['an addenda where the class has none', 'N_ADDENDA_MAX', first(TEL, { addenda: ['HELLO'] }), 3],
-  ['a batch header with zeros as the name of the company', 'N_NAME_ZERO', edit(ppd, 2, 5, '0'.repeat(16)), 2],
-  ['a batch header with zeros as description', 'N_NAME_ZERO', edit(ppd, 2, 54, '0'.repeat(10)), 2],
   ['a company without a name', 'N_NAME', edit(ctx, 3, 59, left('', 16)), 3],
   ['a payer without a name', 'N_NAME', first(CIE, { id: '' }), 3],
   ['an international receiver without a name', 'N_NAME', edit(iat, 4, 47, left('', 35)), 3],

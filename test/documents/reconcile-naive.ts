@@ -165,10 +165,9 @@ function judge(
   if (marked.length > 0 && amounts(marked) > amounts(back)) return { ...AMBIGUOUS, kind: 'reversal_sign' }
   if (own.some(({ currency }) => currency !== one.currency)) return { verdict: 'AMOUNT_MISMATCH', kind: 'currency', basis: 'exact' }
   const end = (values: readonly bigint[], charged: boolean): NaiveVerdict => {
-    const taken = sum(back.map((entry) => entry.amount_minor + (charged && entry.returned ? entry.charges_minor : 0n)))
     const paid = times !== null && times > 0n ? times : 0n
     const returns = back.length > 0 || (times !== null && times <= 0n)
-    const net = sum(values) - taken + (times ?? 0n) * one.amount_minor
+    const net = sum(values) - amounts(back) + (times ?? 0n) * one.amount_minor
     const full = BigInt(values.filter((value) => value === one.amount_minor).length) + paid
     const basis = basisOf({
       charged,
@@ -187,7 +186,7 @@ function judge(
     forward.map(({ amount_minor }) => amount_minor),
     false,
   )
-  const charges = sum([...forward, ...back.filter(({ returned }) => returned)].map(({ charges_minor }) => charges_minor))
+  const charges = sum(forward.map(({ charges_minor }) => charges_minor))
   if (plain.verdict !== 'AMOUNT_MISMATCH' || charges === 0n) return plain
   const gross = end(
     forward.map(({ amount_minor, charges_minor }) => amount_minor - charges_minor),

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { ReadFindings, type BankEntry, type PaymentInstruction } from '../../src/pure/documents/reconcile/records.ts'
-import { StatementBook } from '../../src/pure/documents/reconcile/statement-book.ts'
-import type { DocumentKind } from '../../src/pure/documents/reconcile/document-kinds.ts'
-import { documentReader } from '../../src/pure/documents/reconcile/document-reader.ts'
+import { ReadFindings, type BankEntry, type PaymentInstruction, StatementBook } from '../../src/pure/documents/reconcile/records.ts'
+import { documentReader, type DocumentKind } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 
 /** All that is read of one file, given in pieces. */
 export function read(kind: DocumentKind, ...chunks: string[]) {

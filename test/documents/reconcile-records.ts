@@ -1,8 +1,7 @@
 import { DEFAULT_WINDOW, type BookingWindow } from '../../src/pure/documents/reconcile/values.ts'
 import { Ledger } from '../../src/pure/documents/reconcile/ledger.ts'
 import { reconcileLedger } from '../../src/pure/documents/reconcile/reconcile.ts'
-import { type BankEntry, type PaymentInstruction, type BankStatement } from '../../src/pure/documents/reconcile/records.ts'
-import { StatementBook } from '../../src/pure/documents/reconcile/statement-book.ts'
+import { type BankEntry, type PaymentInstruction, type BankStatement, StatementBook } from '../../src/pure/documents/reconcile/records.ts'
 import { buildReport } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 
 /** Accounts of the examples: the registry's own (SWIFT IBAN registry). */

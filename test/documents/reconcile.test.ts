@@ -39,7 +39,6 @@ test('a booked debit of the exact amount settles', () => {
       reason: null,
       entries: ['1:1'],
       warnings: [],
-      candidates: [],
     },
   ])
   assert.deepEqual([unmatched, ignored, conserved], [[], [], true])

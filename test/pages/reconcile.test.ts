@@ -288,8 +288,8 @@ test('a file that cannot be read is told with its line, and one that is too larg
   await drop(page, '#main', [text(statement), text(payments)])
   await headline(page, 'All settled')
   assert.match((await page.textContent('#given-instructions')) ?? '', /^\s*payments\.xml/)
-  await drop(page, '#main', [text(payments), { name: 'letter.txt', text: 'a letter' }])
-  await page.waitForSelector('#asking:has-text("of no known format")')
+  await drop(page, '#main', [text(payments), text(payments)])
+  await page.waitForSelector('#asking:has-text("cannot be distinguished")')
   await page.evaluate(() => {
     const made = new DataTransfer()
     made.items.add(new File([new Uint8Array(64 * 1_048_576 + 1)], 'huge.xml'))

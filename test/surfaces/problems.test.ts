@@ -168,7 +168,6 @@ const RAISED: Record<Code, () => Promise<unknown>> = {
   INPUT_SCHEMA_INVALID: () => posted(wrapped('7')),
   MESSAGE_UNKNOWN: () =>
     posted(JSON.stringify({ input: { raw_payload: '<Document xmlns="pain.018.001.01"/>' } }), '/v1/tools/iso20022-validate/call'),
-  FORMAT_UNKNOWN: () => posted(JSON.stringify({ input: { pain001_xml: 'a letter', camt053_xml: '%PDF-1.7' } }), '/v1/tools/reconcile/call'),
   PREV_RECEIPT_HASH_INVALID: () => posted(wrapped('"a"'), undefined, { 'x-prev-receipt-hash': 'latest' }),
   TOOL_NOT_FOUND: () => posted('{}', '/v1/tools/nothing/call'),
   NOT_FOUND: () => posted('{}', '/nowhere'),

@@ -1,8 +1,7 @@
 import { DEFAULT_WINDOW, formatMinorUnits, currencyDigits } from '../documents/reconcile/values.ts'
 import { reconcileLedger, type ReconcileOptions } from '../documents/reconcile/reconcile.ts'
 import type { ReconcileOutcome } from '../documents/reconcile/outcome.ts'
-import type { BankEntry, PaymentInstruction } from '../documents/reconcile/records.ts'
-import type { StatementOverlaps } from '../documents/reconcile/statement-book.ts'
+import type { BankEntry, PaymentInstruction, StatementOverlaps } from '../documents/reconcile/records.ts'
 import { Ledger } from '../documents/reconcile/ledger.ts'
 import { plainIban } from './links.ts'
 

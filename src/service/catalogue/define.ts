@@ -84,7 +84,6 @@ type RefusalCode =
   | 'NOT_CONFIGURED'
   | 'INPUT_SCHEMA_INVALID'
   | 'MESSAGE_UNKNOWN'
-  | 'FORMAT_UNKNOWN'
 
 /** Details of a refusal in addition to its message: faults of the input that only `run` can find, and further members of the problem. */
 interface RefusalDetails {

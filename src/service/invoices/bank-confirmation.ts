@@ -14,8 +14,7 @@ import { instant } from '../../pure/invoices/instant.ts'
 import type { BankPayment } from '../../pure/invoices/record-bank.ts'
 import { readTerms } from '../../pure/invoices/terms.ts'
 import { accountKey, printableText } from '../../pure/documents/reconcile/values.ts'
-import { ReadFindings, type BankEntry, type ReadFinding } from '../../pure/documents/reconcile/records.ts'
-import { StatementBook } from '../../pure/documents/reconcile/statement-book.ts'
+import { ReadFindings, StatementBook, type BankEntry, type ReadFinding } from '../../pure/documents/reconcile/records.ts'
 import { StatementReader } from '../../pure/documents/reconcile/statement-reader.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
@@ -140,7 +139,7 @@ async function readStatement(document: string) {
     if (references.length > 0) naming.push({ entry, references })
   }
   const is_notification = document.slice(0, CHUNK_CHARS).includes('camt.054.')
-  const reader = new StatementReader(0, findings, book, take, { message: is_notification ? 'camt.054' : 'camt.053', remittance: true })
+  const reader = new StatementReader(0, findings, book, take, is_notification ? 'notification' : true)
   let open = true
   for (let at = 0; open && at < document.length; at += CHUNK_CHARS) {
     open = reader.write(document.slice(at, at + CHUNK_CHARS))

@@ -224,8 +224,6 @@ export class Batch {
     const ascends = areDigits(number) && number > last_number
     require(ascends, 'N_BATCH_SEQ', BATCH_HEADER.batch_number, last_number === '' ? '7 digits' : `above ${last_number}`)
     const company = trimmedField(record, BATCH_HEADER.company_name)
-    for (const field of [BATCH_HEADER.company_name, BATCH_HEADER.description])
-      require(!/^0+$/.test(trimmedField(record, field)), 'N_NAME_ZERO', field, 'a text')
     this.#record = record
     this.shared = {
       batch_line: line,

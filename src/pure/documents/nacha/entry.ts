@@ -350,8 +350,6 @@ function checkAmount({ kind, use, amount_minor }: OpenEntry, batch: Batch, requi
 function checkName(entry: OpenEntry, { rules, shared }: Batch, require: RequireField): void {
   if (entry.kind !== 'forward' || rules === null) return
   const { name } = rules
-  const named_receiver = name ?? receiverFields(entry.batch).name
-  if (named_receiver !== null) require(!/^0+$/.test(trimmedField(entry.record, named_receiver)), 'N_NAME_ZERO', named_receiver, 'a name')
   if (name !== null) require(trimmedField(entry.record, name) !== '', 'N_NAME', name, 'a name')
   const named = shared.sec !== 'IAT' || entry.iat_next === 10 || entry.iat_name !== ''
   require(named, 'N_NAME', ADDENDA.iat_name, 'a name in addenda 10')

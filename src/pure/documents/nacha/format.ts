@@ -9,7 +9,7 @@ export const infoRule = (message: string): RuleText => ({ severity: 'info', mess
 
 /**
  * Every rule of the reader with its severity and message. Source: ACH file format, Nacha Operating Rules, appendices one to four, as of
- * 2026. `N_LEN` is only a warning for a line that lost the blanks at its right end or has more of them.
+ * 2026. `N_LEN` is only a warning for a line that lost the blanks at its right end.
  */
 export const NACHA_RULES = {
   N_LEN: errorRule('A record must have 94 characters.'),
@@ -36,7 +36,6 @@ export const NACHA_RULES = {
   N_AMOUNT_ZERO: errorRule('The amount of this entry must be above zero.'),
   N_PRENOTE_NONZERO: errorRule('The amount of a prenote, notice, acknowledgment or zero-dollar entry must be zero.'),
   N_NAME: errorRule('This entry class requires the name of the receiver.'),
-  N_NAME_ZERO: errorRule('A name or description consists of zeros only; programs write them into fields that were not filled in.'),
   N_ADDENDA_FLAG: errorRule('The addenda indicator must be 1 when addenda follow, else 0.'),
   N_ADDENDA_COUNT: errorRule('The number of addenda differs from the number that the entry states or its class requires.'),
   N_ADDENDA_MAX: errorRule('The entry has more addenda than its class allows.'),

@@ -130,8 +130,7 @@ function checkLine(text: string, line: number, findings: NachaFindings): string 
   }
   if (record.length !== RECORD_CHARS) {
     const trimmed = record.length < RECORD_CHARS && record.length >= (LAST_FILLED[record.charAt(0)] ?? RECORD_CHARS)
-    const padded = record.length > RECORD_CHARS && record.slice(RECORD_CHARS).trim() === ''
-    const severity = trimmed || padded ? 'warning' : 'error'
+    const severity = trimmed ? 'warning' : 'error'
     findings.add('N_LEN', { line, place: WHOLE_RECORD, found: `${record.length} characters`, expected: '94 characters', severity })
   }
   return record.slice(0, RECORD_CHARS).padEnd(RECORD_CHARS)
@@ -267,8 +266,7 @@ class Reader {
     this.#traces = new TraceNumbers(max_traces)
   }
 
-  line(given: string, line: number): void {
-    const text = isFiller(given.trimEnd()) ? given.trimEnd() : given
+  line(text: string, line: number): void {
     // Blank lines at the end of a file have no meaning, nor has the end-of-file mark of old systems.
     if (text.trim() === '' || text === '\u001A') {
       if (this.#blank_line === 0) this.#blank_line = line

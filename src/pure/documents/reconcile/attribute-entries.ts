@@ -1,9 +1,8 @@
-import { paysAsCredit, type Attribution, type AttributionMisfit } from './attribution-state.ts'
+import type { Attribution, AttributionMisfit } from './attribution-state.ts'
 import { dayFits, cutId } from './values.ts'
 import { IntColumn, type RowIndex } from './columns.ts'
 import type { Ledger } from './ledger.ts'
-import { type MatchedBy, VERDICT_WARNINGS } from './verdicts.ts'
-import { isInterbank } from './records.ts'
+import { type MatchedBy } from './verdicts.ts'
 
 /** Instructions with one key, by the accounts on which they may be booked. */
 interface SharedKey {
@@ -15,7 +14,6 @@ interface SharedKey {
   /** Instructions that fit any account. */
   open: number[]
   open_joined: boolean
-  doubted: boolean
   found: Map<number, number>
 }
 
@@ -52,16 +50,6 @@ class SharedKeys {
     return found === -1 ? 'other_account' : found
   }
 
-  /** An entry after the window of all instructions of the key may concern any of them; charges do not. */
-  doubtAll(key: number, entry: number): void {
-    const { entries } = this.at.ledger
-    const shared = this.keys.get(key)
-    if (shared === undefined || shared.doubted || entries.isCharge(entry)) return
-    if (entries.day.get(entry) <= shared.last_day) return
-    shared.doubted = true
-    for (const row of shared.all) this.at.addDoubt(row, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
-  }
-
   private make(key: number): SharedKey {
     const { instructions } = this.at.ledger
     const shared: SharedKey = {
@@ -71,7 +59,6 @@ class SharedKeys {
       by_account: new Map(),
       open: [],
       open_joined: false,
-      doubted: false,
       found: new Map(),
     }
     for (let row = this.index.first(key); row !== -1; row = this.index.next(row)) {
@@ -81,7 +68,7 @@ class SharedKeys {
       shared.first_day = Math.min(shared.first_day, day)
       shared.last_day = Math.max(shared.last_day, day)
       const [debtor, creditor] = [instructions.debtor.get(row), instructions.creditor.get(row)]
-      if (debtor <= 0 || isInterbank(instructions.sourceOf(row))) shared.open.push(row)
+      if (debtor <= 0 || instructions.sourceOf(row) === 'pacs.008') shared.open.push(row)
       else for (const account of new Set([debtor, creditor])) addToList(shared.by_account, account, row)
     }
     return shared
@@ -244,7 +231,6 @@ export function attributeEntries(at: Attribution): void {
     ['clearing_reference', instructions.ids.clearing, entries.ids.clearing],
   ]
   for (const [by, keys, wanted] of levels) attributeFallback(at, by, keys, wanted)
-  at.assignLaterReturns()
   attributeAllAlteredIds(at)
   attributeReturns(at)
   markPending(at, [['end_to_end_id', instructions.ids.end_to_end, entries.ids.end_to_end], ...levels])
@@ -304,10 +290,6 @@ function attributeKey(at: Attribution, index: RowIndex, shared_keys: SharedKeys,
   if (typeof found !== 'number') {
     at.noteUnmatched(entry, found)
     at.misfits_by_id.set(key, found)
-    if (found === 'outside_window') {
-      if (single) at.noteOutsideWindow(entry, first, by)
-      else shared_keys.doubtAll(key, entry)
-    }
     return false
   }
   at.assign(entry, found, by)
@@ -329,15 +311,11 @@ function attributeFallback(at: Attribution, by: MatchedBy, keys: IntColumn, want
     const identified = by !== 'uetr' && entries.ids.end_to_end.get(row) !== 0
     if (index.next(first) === -1) {
       const contradicts = identified && instructions.ids.end_to_end.get(first) !== 0
-      const misfit = contradicts ? 'other_account' : at.misfit(first, row)
-      if (misfit === null) at.assign(row, first, by)
-      else if (misfit === 'outside_window') at.noteOutsideWindow(row, first, by)
+      if (!contradicts && at.misfit(first, row) === null) at.assign(row, first, by)
     } else if (!identified) {
       const found = shared_keys.instructionFor(key, row)
-      if (typeof found !== 'number') {
-        at.noteUnmatched(row, found === 'outside_window' ? found : 'ambiguous')
-        if (found === 'outside_window') shared_keys.doubtAll(key, row)
-      } else at.assign(row, found, by)
+      if (typeof found !== 'number') at.noteUnmatched(row, found === 'outside_window' ? found : 'ambiguous')
+      else at.assign(row, found, by)
     }
   }
 }
@@ -393,15 +371,12 @@ function markPendingByKey(at: Attribution, rows: readonly number[], { by, index,
   for (const row of rows) {
     const key = keyOf(row)
     const identified = !STRONG_IDS.has(by) && entries.ids.end_to_end.get(row) !== 0
-    const name = `${key} ${entries.account.get(row)} ${entries.day.get(row)} ${identified} ${entries.flags.get(row)}`
+    const name = `${key} ${entries.account.get(row)} ${entries.day.get(row)} ${identified}`
     if (key === 0 || seen.has(name)) continue
     seen.add(name)
     for (let one = index.first(key); one !== -1; one = index.next(one)) {
       const contradicts = identified && instructions.ids.end_to_end.get(one) !== 0
-      if (contradicts || at.misfit(one, row) !== null) continue
-      at.pending[one] = 1
-      const pays = paysAsCredit(at.ledger, one, row)
-      if (entries.isReturn(row) || (pays !== null && pays !== entries.isCredit(row))) at.addDoubt(one, VERDICT_WARNINGS.RETURN_PENDING)
+      if (!contradicts && at.misfit(one, row) === null) at.pending[one] = 1
     }
   }
 }

@@ -1,14 +1,12 @@
 import type { Ledger } from './ledger.ts'
 import { ByteColumn, IntColumn, RowIndex } from './columns.ts'
 import { dayFits, type BookingWindow } from './values.ts'
-import { NON_PAYMENT_KINDS, ENTRY_STATUSES, isCollection, isInterbank } from './records.ts'
-import { type StatementOverlaps } from './statement-book.ts'
+import { type StatementOverlaps, NON_PAYMENT_KINDS, ENTRY_STATUSES, INSTRUCTION_SOURCES, type InstructionSource } from './records.ts'
 import {
   IGNORED_REASONS,
   VERDICT_KINDS,
   MATCHED_BY,
   UNMATCHED_REASONS,
-  VERDICT_WARNINGS,
   type IgnoredReason,
   type VerdictKind,
   type MatchedBy,
@@ -47,9 +45,9 @@ class DisjointSets {
  * Checks the statement's account against the instruction. Only two IBANs can contradict each other; interbank transfers settle over
  * accounts that the message does not name.
  */
-export function accountFits({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
+function accountFits({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
   const account = entries.account.get(entry)
-  if (account <= 0 || isInterbank(instructions.sourceOf(instruction))) return true
+  if (account <= 0 || instructions.sourceOf(instruction) === 'pacs.008') return true
   const debtor = instructions.debtor.get(instruction)
   const creditor = instructions.creditor.get(instruction)
   return debtor <= 0 || account === debtor || account === creditor
@@ -65,8 +63,7 @@ export function paysAsCredit({ instructions, entries }: Ledger, instruction: num
     if (account === creditor) return true
   }
   if (account !== 0 && account === debtor) return null
-  const source = instructions.sourceOf(instruction)
-  return isInterbank(source) ? null : isCollection(source)
+  return instructions.sourceOf(instruction) === 'pain.001' ? false : null
 }
 
 /**
@@ -129,12 +126,12 @@ const OPEN_ENTRY = -1
 const CLOSED_ENTRY = -2
 
 /**
- * Assignment of entries to instructions, built up step by step. Rows are those of the ledger. Covers the instructions of one lane (see
- * `assignLanes`): a payment and the interbank message that carries it out are the same money, so each is matched against all entries.
+ * Assignment of entries to instructions, built up step by step. Rows are those of the ledger. Covers the instructions of one source: a
+ * pain.001 and the pacs.008 that carries it out are about the same money, so each is matched against all entries.
  */
 export class Attribution {
   readonly ledger: Ledger
-  readonly lane: number
+  readonly source: InstructionSource
   readonly groups: DisjointSets
   /** 1 for instructions that some entry matches or might match. */
   readonly claimed: Uint8Array
@@ -149,15 +146,11 @@ export class Attribution {
   /** End-to-end ids seen on another account or outside the day window. */
   readonly misfits_by_id = new Map<number, AttributionMisfit>()
   readonly window: BookingWindow
-  /** Bits of VERDICT_WARNINGS that take finality away, by instruction. */
-  readonly doubts = new IntColumn()
-  private readonly later_returns: { entry: number; instruction: number; by: MatchedBy }[] = []
-  /** First day after the window on which an entry under the id of the instruction was booked. */
-  private readonly later_payments = new Map<number, number>()
   /** Entries that another statement already shows, with the entry that counts. */
   readonly repeats: ReadonlyMap<number, number>
   /** ACH entries whose addenda name several payments, with the ids. */
   readonly ids_of_multiple = new Map<number, readonly number[]>()
+  private readonly source_number: number
   private readonly targets: Int32Array
   private readonly by = new ByteColumn()
   private readonly unmatched = new ByteColumn()
@@ -166,12 +159,13 @@ export class Attribution {
 
   private readonly overlaps: StatementOverlaps
 
-  constructor(ledger: Ledger, { repeated, overlaps, window }: AttributionOptions, lane: number) {
+  constructor(ledger: Ledger, { repeated, overlaps, window }: AttributionOptions, source: InstructionSource) {
     const { instructions, entries } = ledger
     this.window = window
     this.overlaps = overlaps
     this.ledger = ledger
-    this.lane = lane
+    this.source = source
+    this.source_number = INSTRUCTION_SOURCES.indexOf(source)
     this.groups = new DisjointSets(instructions.size)
     this.claimed = new Uint8Array(instructions.size)
     this.pending = new Uint8Array(instructions.size)
@@ -182,54 +176,13 @@ export class Attribution {
     }
     this.repeats = repeatedEntries(ledger, (row) => !this.isIgnored(row))
     for (const row of this.repeats.keys()) this.ignore(row, 'repeated_entry')
-    for (let row = 0; row < entries.size; row++) if (entries.isBatchCharge(row) && !this.isIgnored(row)) this.matchBatch(row, 'charges')
   }
 
   /** Reason why the entry cannot belong to the instruction: its account or its day. */
   misfit(instruction: number, entry: number): AttributionMisfit | null {
     if (!accountFits(this.ledger, instruction, entry)) return 'other_account'
     const due = this.ledger.instructions.day.get(instruction)
-    if (dayFits(due, due, this.ledger.entries.day.get(entry), this.window) || this.sharesUetr(instruction, entry)) return null
-    return 'outside_window'
-  }
-
-  /** A UETR is unique, so an entry with that of the instruction is about the same payment on any day. */
-  private sharesUetr(instruction: number, entry: number): boolean {
-    const uetr = this.ledger.entries.ids.uetr.get(entry)
-    return uetr !== 0 && uetr === this.ledger.instructions.ids.uetr.get(instruction)
-  }
-
-  /**
-   * Notes an entry with the id of the instruction, on its account and outside its window. A later return is kept, because returns come at
-   * any age; another later entry makes the instruction doubtful. An earlier one is another use of the id, as for a monthly rent, and charges
-   * say nothing about the payment.
-   */
-  noteOutsideWindow(entry: number, instruction: number, by: MatchedBy): void {
-    const { entries, instructions } = this.ledger
-    const day = entries.day.get(entry)
-    if (day <= instructions.day.get(instruction) || entries.isCharge(entry)) return
-    if (entries.isReturn(entry)) {
-      this.later_returns.push({ entry, instruction, by })
-      return
-    }
-    this.addDoubt(instruction, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
-    this.later_payments.set(instruction, Math.min(day, this.later_payments.get(instruction) ?? day))
-  }
-
-  /** Assigns later returns, except those of an instruction that has a later payment under its id: they may return that one. */
-  assignLaterReturns(): void {
-    for (const { entry, instruction, by } of this.later_returns) {
-      if (!this.isOpen(entry)) continue
-      const paid_again = (this.later_payments.get(instruction) ?? Infinity) <= this.ledger.entries.day.get(entry)
-      if (paid_again) this.addDoubt(instruction, VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW)
-      else this.assign(entry, instruction, by)
-    }
-    this.later_returns.length = 0
-  }
-
-  /** Adds a warning that takes finality away. */
-  addDoubt(instruction: number, warning: number): void {
-    this.doubts.set(instruction, this.doubts.get(instruction) | warning)
+    return dayFits(due, due, this.ledger.entries.day.get(entry), this.window) ? null : 'outside_window'
   }
 
   /** Another statement appears to show the same booking. */
@@ -242,15 +195,16 @@ export class Attribution {
     this.targets[entry] = CLOSED_ENTRY
   }
 
-  /** The instruction is in the lane of this attribution. */
+  /** The instruction is of this attribution's source. */
   takesPart(instruction: number): boolean {
-    return this.ledger.instructions.lane.get(instruction) === this.lane
+    return this.ledger.instructions.source.get(instruction) === this.source_number
   }
 
-  /** Indexes the instructions of this lane by an id column. */
+  /** Indexes the instructions of this source by an id column. */
   indexInstructions(column: IntColumn): RowIndex {
     const { instructions, pool } = this.ledger
-    const admits = !instructions.lane.used && this.lane === 0 ? null : (row: number) => this.takesPart(row)
+    const all = instructions.sources.size === 1 && instructions.sources.has(this.source)
+    const admits = all ? null : (row: number) => this.takesPart(row)
     return new RowIndex(column, instructions.size, pool.size, admits)
   }
 

@@ -33,11 +33,6 @@ export class IntColumn {
 export class ByteColumn {
   private readonly pieces: (Uint8Array | undefined)[] = []
 
-  /** A value other than zero was set. */
-  get used(): boolean {
-    return this.pieces.length > 0
-  }
-
   get(index: number): number {
     return this.pieces[index >>> BITS]?.[index & MASK] ?? 0
   }

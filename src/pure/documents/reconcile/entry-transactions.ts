@@ -187,13 +187,11 @@ export class EntryTransactions {
     const whole = rest === 0n || booked === null || (booked.reversal && rest === 2n * booked.amount.amount_minor)
     const explained = whole || [entry_charges, charges, entry_charges + charges].some((one) => rest === chargesOnTop(booked.direction, one))
     if (!explained) return this.closeWhole('DETAILS_SUM', make)
-    if (!whole && !this.given && rest === chargesOnTop(booked.direction, charges))
-      for (const entry of this.priced) if (entry.charges_minor > 0n) entry.share_minor = entry.charges_minor
     this.givePriced()
     const made = whole ? null : make()
     if (made === null) return null
     const direction = rest > 0n ? made.direction : made.direction === 'DBIT' ? 'CRDT' : 'DBIT'
-    this.emit({ ...made, ...NO_BATCH, detail: 0, direction, amount_minor: rest > 0n ? rest : -rest, batch_charge: true })
+    this.emit({ ...made, ...NO_BATCH, detail: 0, direction, amount_minor: rest > 0n ? rest : -rest })
     return null
   }
 

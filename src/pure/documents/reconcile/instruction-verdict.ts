@@ -88,7 +88,6 @@ function settledVerdict(at: Attribution, instruction: number, row: number): Inst
     basis: matched_by === 'folded_id' ? 'folded' : 'exact',
     matched_by,
     net_minor: entries.amount.get(row),
-    charges_minor: entries.share.get(row),
     payments: 1,
     evidence: entries.evidence.get(row),
     warnings: doubtWarnings(at, instruction, row),
@@ -237,17 +236,13 @@ function sumEntries(
     if (value === amount_minor) sum.full++
   }
   for (const row of sides.back) {
-    const value = valueInCurrency(at, instruction, row, gross && bearsCharges(at.ledger, row), sum)
+    // Of entries against the payment, only separate charges are reduced.
+    const value = valueInCurrency(at, instruction, row, gross && at.ledger.entries.isCharge(row), sum)
     if (value === null) return null
     sum.net -= value
     sum.back++
   }
   return sum
-}
-
-/** Of entries against the payment, separate charges are reduced, and a return less the charges listed in it counts in full. */
-function bearsCharges({ entries }: Ledger, row: number): boolean {
-  return entries.isCharge(row) || entries.isReturn(row)
 }
 
 /** Amount of the entry in the currency of the instruction; with `gross`, before the stated charges. */

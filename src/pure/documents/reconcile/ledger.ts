@@ -1,4 +1,4 @@
-import { ByteColumn, IntColumn, MoneyColumn, RowIndex, TextPool } from './columns.ts'
+import { ByteColumn, IntColumn, MoneyColumn, TextPool } from './columns.ts'
 import { accountKey, textHash, HASH_SEED, usableId, cutId, foldId } from './values.ts'
 import {
   NON_PAYMENT_KINDS,
@@ -6,7 +6,6 @@ import {
   ENTRY_STATUSES,
   EVIDENCE_GRADES,
   INSTRUCTION_SOURCES,
-  isInterbank,
   type BankEntry,
   type EntrySource,
   type EnclosedTransaction,
@@ -16,8 +15,6 @@ import {
 
 /** Ids that instructions and entries can share, as pool numbers; 0 for none or a placeholder. */
 class IdColumns {
-  /** Ids of messages and blocks are kept even if no entry has them: a status message may name them. */
-  keep_blocks = false
   readonly end_to_end = new IntColumn()
   readonly instruction = new IntColumn()
   readonly transaction = new IntColumn()
@@ -43,22 +40,22 @@ class IdColumns {
 
   /**
    * Adds only ids that some entry (`entry_ids`) or enclosed transaction (`inside`) also has, as others cannot match. The end-to-end id is always
-   * stored for the report. A UETR without a match is a negative hash, so that two instructions can still be compared.
+   * stored for the report. -1 marks a UETR without a match.
    */
   addWanted(pool: TextPool, row: number, from: PaymentInstruction, entry_ids: IdColumns, inside: IdColumns): void {
     this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
     if (entry_ids.instruction.used || inside.instruction.used) this.instruction.set(row, pool.find(usableId(from.instruction_id)))
     if (entry_ids.transaction.used || inside.transaction.used) this.transaction.set(row, pool.find(usableId(from.transaction_id)))
-    this.addUetr(pool, row, uetrKey(from.uetr))
+    if (entry_ids.uetr.used || inside.uetr.used) this.addUetr(pool, row, uetrKey(from.uetr))
     if (entry_ids.clearing.used) this.clearing.set(row, pool.find(usableId(from.clearing_reference)))
     // Both are stored: two messages may use the same payment block id.
-    if (!this.keep_blocks && !entry_ids.payment_information.used && !entry_ids.message.used) return
+    if (!entry_ids.payment_information.used && !entry_ids.message.used) return
     this.payment_information.set(row, pool.number(usableId(from.payment_information_id)))
     this.message.set(row, pool.number(usableId(from.message_id)))
   }
 
   private addUetr(pool: TextPool, row: number, uetr: string | null): void {
-    if (uetr !== null) this.uetr.set(row, pool.find(uetr) || -1 - (textHash(uetr, HASH_SEED) >>> 2))
+    if (uetr !== null) this.uetr.set(row, pool.find(uetr) || -1)
   }
 }
 
@@ -82,9 +79,6 @@ class InstructionTable {
   readonly day = new IntColumn()
   /** The verbatim end-to-end id if it is a placeholder. */
   readonly placeholder = new IntColumn()
-  readonly creditor_reference = new IntColumn()
-  /** Set by `assignLanes`. */
-  readonly lane = new ByteColumn()
   /** Sources that occur. */
   readonly sources = new Set<InstructionSource>()
   private readonly pool: TextPool
@@ -110,7 +104,6 @@ class InstructionTable {
     this.debtor.set(row, this.accounts.number(from.debtor_account))
     this.creditor.set(row, this.accounts.number(from.creditor_account))
     this.day.set(row, from.day ?? 0)
-    if (from.creditor_reference !== undefined) this.creditor_reference.set(row, pool.number(usableId(from.creditor_reference)))
     if (this.ids.end_to_end.get(row) === 0) this.placeholder.set(row, pool.number(from.end_to_end_id))
     return row
   }
@@ -130,8 +123,6 @@ const CREDIT_FLAG = 2
 /** The whole amount is charges. */
 const CHARGE_FLAG = 4
 
-const BATCH_CHARGE_FLAG = 8
-
 /** Entries in columns. A column takes no memory until a value is set. */
 class EntryTable {
   size = 0
@@ -149,8 +140,6 @@ class EntryTable {
   readonly instructed_currency = new IntColumn()
   readonly instructed_amount = new MoneyColumn()
   readonly charges = new MoneyColumn()
-  /** Share of charges that the bank booked next to the payment. */
-  readonly share = new MoneyColumn()
   readonly reason = new IntColumn()
   readonly fixed = new IntColumn()
   readonly fixed_width = new ByteColumn()
@@ -197,13 +186,7 @@ class EntryTable {
     this.aside.set(row, from.aside === null ? 0 : NON_PAYMENT_KINDS.indexOf(from.aside) + 1)
     this.evidence.set(row, EVIDENCE_GRADES.indexOf(from.evidence))
     const charge = from.charge === true && from.direction === 'DBIT'
-    this.flags.set(
-      row,
-      (from.returned ? RETURNED_FLAG : 0) |
-        (from.direction === 'CRDT' ? CREDIT_FLAG : 0) |
-        (charge ? CHARGE_FLAG : 0) |
-        (from.batch_charge === true ? BATCH_CHARGE_FLAG : 0),
-    )
+    this.flags.set(row, (from.returned ? RETURNED_FLAG : 0) | (from.direction === 'CRDT' ? CREDIT_FLAG : 0) | (charge ? CHARGE_FLAG : 0))
     this.currency.set(row, pool.number(from.currency))
     this.amount.set(row, from.amount_minor)
     this.charges.set(row, charge ? from.amount_minor : from.charges_minor)
@@ -242,7 +225,6 @@ class EntryTable {
     if (references.length > 0) this.references.set(row, references)
     if (from.inside !== undefined) this.addInside(row, from.inside)
     if (from.unclear === true) this.unclear.add(row)
-    if (from.share_minor !== undefined) this.share.set(row, from.share_minor)
   }
 
   private addInside(row: number, inside: readonly EnclosedTransaction[]): void {
@@ -262,11 +244,6 @@ class EntryTable {
   /** The bank books the whole amount as charges. */
   isCharge(row: number): boolean {
     return (this.flags.get(row) & CHARGE_FLAG) !== 0
-  }
-
-  /** Charges of a batch, booked in one entry with its transactions. */
-  isBatchCharge(row: number): boolean {
-    return (this.flags.get(row) & BATCH_CHARGE_FLAG) !== 0
   }
 
   isAch(row: number): boolean {
@@ -313,24 +290,11 @@ class AccountNumbers {
 
 const REMEMBERED_ACCOUNTS = 1_024
 
-/** Entries whose texts are kept: half a gigabyte of statements has more. */
-const FACTS_KEPT = 100_000
-
 /** Both sides of a reconciliation with a shared text pool. */
 export class Ledger {
   readonly pool = new TextPool()
   readonly instructions = new InstructionTable(this.pool)
-  /** Entries as they were read, by row; empty if there are more than `FACTS_KEPT`. */
-  readonly facts = new Map<number, Pick<BankEntry, 'remittance' | 'change' | 'booking'>>()
   readonly entries = new EntryTable(this.pool)
-
-  /** Adds an entry with what a desk needs to resolve it, as long as there are few enough entries to keep that in memory. */
-  addEntry(entry: BankEntry): void {
-    const row = this.entries.add(entry)
-    if (entry.remittance === undefined && entry.change === undefined) return
-    if (row < FACTS_KEPT) this.facts.set(row, entry)
-    else this.facts.clear()
-  }
 
   /** Adds an instruction after all entries, so that only ids that can match are stored. */
   addInstructionLast(instruction: PaymentInstruction): void {
@@ -398,67 +362,4 @@ function unalteredIds(from: PaymentInstruction | BankEntry | EnclosedTransaction
     ['transaction', from.transaction_id],
     ['clearing', 'clearing_reference' in from ? from.clearing_reference : null],
   ]
-}
-
-/** Numbers of the lanes: payments, and the interbank messages that carry them out. */
-export const LANES: readonly number[] = [0, 1]
-
-/** Maximum number of payments under one id that are compared with an interbank message. */
-const COMPARED_PAYMENTS = 64
-
-/**
- * Puts every instruction into a lane and returns the lanes in use. Each entry is matched once per lane. A pain.001 and a pacs.008 are the
- * same money only if their end-to-end id (or, without one, their UETR), amount and currency agree and neither an account nor the UETR
- * differs; then the interbank message is in the second lane. Any other interbank message needs its own entry and is in the first lane.
- */
-export function assignLanes(ledger: Ledger): readonly number[] {
-  const { instructions, pool } = ledger
-  const between = [...instructions.sources].filter(isInterbank).length
-  if (between === 0 || between === instructions.sources.size) return LANES.slice(0, 1)
-  const isPayment = (row: number) => !isInterbank(instructions.sourceOf(row))
-  const by_id = new RowIndex(instructions.ids.end_to_end, instructions.size, pool.size, isPayment)
-  const by_uetr = new RowIndex(instructions.ids.uetr, instructions.size, pool.size, isPayment)
-  const taken = new Uint8Array(instructions.size)
-  const messages: number[] = []
-  for (let row = 0; row < instructions.size; row++) if (!isPayment(row)) messages.push(row)
-  messages.sort((one, other) => instructions.byPlace(one, other))
-  for (const row of messages) {
-    const id = instructions.ids.end_to_end.get(row)
-    const payment = findPayment(ledger, row, taken, id === 0 ? by_uetr : by_id, id === 0 ? instructions.ids.uetr.get(row) : id)
-    if (payment === -1) continue
-    taken[payment] = 1
-    instructions.lane.set(row, 1)
-  }
-  return instructions.lane.used ? LANES : LANES.slice(0, 1)
-}
-
-/** Payment that the message carries out: of several the one with the same UETR, otherwise the first in its file; -1 if none. */
-function findPayment({ instructions }: Ledger, message: number, taken: Uint8Array, index: RowIndex, key: number): number {
-  const uetr = instructions.ids.uetr.get(message)
-  const sharesUetr = (row: number) => Number(uetr !== 0 && instructions.ids.uetr.get(row) === uetr)
-  let found = -1
-  let compared = 0
-  for (let row = key <= 0 ? -1 : index.first(key); row !== -1 && compared < COMPARED_PAYMENTS; row = index.next(row)) {
-    if (taken[row] === 1) continue
-    compared++
-    if (!isSameMoney(instructions, row, message)) continue
-    if (found === -1 || (sharesUetr(row) - sharesUetr(found) || instructions.byPlace(found, row)) > 0) found = row
-  }
-  return found
-}
-
-function isSameMoney(instructions: Ledger['instructions'], payment: number, message: number): boolean {
-  const { amount, currency, debtor, creditor, ids } = instructions
-  return (
-    amount.get(payment) === amount.get(message) &&
-    currency.get(payment) === currency.get(message) &&
-    !differ(debtor.get(payment), debtor.get(message)) &&
-    !differ(creditor.get(payment), creditor.get(message)) &&
-    (ids.uetr.get(payment) === ids.uetr.get(message) || ids.uetr.get(payment) === 0 || ids.uetr.get(message) === 0)
-  )
-}
-
-/** Both are IBANs, with positive numbers, and not the same. */
-function differ(one: number, other: number): boolean {
-  return one > 0 && other > 0 && one !== other
 }

@@ -1,8 +1,8 @@
-import { accountFits, paysAsCredit, type AmbiguousGroup, type Attribution } from './attribution-state.ts'
-import { CandidateIndex, type Candidate } from './candidates.ts'
+import type { AmbiguousGroup, Attribution } from './attribution-state.ts'
 import { ByteColumn, IntColumn, MoneyColumn } from './columns.ts'
 import type { Ledger } from './ledger.ts'
 import { currencyDigits, printableText } from './values.ts'
+import { INSTRUCTION_SOURCES } from './records.ts'
 import {
   VERDICT_BASES,
   VERDICT_KINDS,
@@ -16,22 +16,13 @@ import {
   type VerdictKind,
 } from './verdicts.ts'
 
-/** Kinds of payments without an entry. */
-const OPEN_KINDS: ReadonlySet<VerdictKind> = new Set<VerdictKind>([
-  'not_found',
-  'not_covered',
-  'other_account',
-  'outside_window',
-  'pending',
-])
-
 /** Result for an entry. */
 type EntryOutcome = { kind: 'matched' } | { kind: 'unmatched'; reason: UnmatchedReason } | { kind: 'ignored'; reason: IgnoredReason }
 
 /** Verdict on every instruction and result for every entry. Rows are those of the ledger; results do not depend on their order. */
 export class ReconcileOutcome {
   readonly ledger: Ledger
-  /** One attribution per lane. */
+  /** One attribution per source of instructions, or one without instructions. */
   private readonly all: readonly Attribution[]
   private readonly verdict = new ByteColumn()
   private readonly basis = new ByteColumn()
@@ -46,10 +37,9 @@ export class ReconcileOutcome {
   private readonly charges = new MoneyColumn()
   private readonly payments = new IntColumn()
   private readonly reason = new IntColumn()
-  /** Linked lists of entries: first entry of an instruction plus one, and next entry by lane. */
-  private candidates: CandidateIndex | null = null
+  /** Linked lists of entries: first entry of an instruction plus one, and next entry by source. */
   private readonly heads = new IntColumn()
-  private readonly nexts = [new IntColumn(), new IntColumn()] as const
+  private readonly nexts = INSTRUCTION_SOURCES.map(() => new IntColumn())
 
   constructor(ledger: Ledger, all: readonly Attribution[]) {
     this.ledger = ledger
@@ -84,7 +74,7 @@ export class ReconcileOutcome {
     return found.length < 2 ? found : found.sort((one, other) => this.ledger.entries.byPlace(one, other))
   }
 
-  /** Matched if instructions of any lane account for it; otherwise the first reason other than `no_instruction`. */
+  /** Matched if instructions of any source account for it; otherwise the first reason other than `no_instruction`. */
   entryOutcome(entry: number): EntryOutcome {
     const ignored = this.all[0]?.ignoredReason(entry) ?? null
     if (ignored !== null) return { kind: 'ignored', reason: ignored }
@@ -93,29 +83,13 @@ export class ReconcileOutcome {
     return { kind: 'unmatched', reason: reasons.find((reason) => reason !== 'no_instruction') ?? 'no_instruction' }
   }
 
-  /** Entries that may be the open payment, for a person to decide. */
-  candidatesOf(instruction: number): Candidate[] {
-    if (this.ledger.facts.size === 0 || !OPEN_KINDS.has(this.verdictOf(instruction).kind)) return []
-    this.candidates ??= new CandidateIndex(this.ledger, this.unmatchedRows())
-    return this.candidates.find(
-      instruction,
-      (entry) =>
-        accountFits(this.ledger, instruction, entry) &&
-        paysAsCredit(this.ledger, instruction, entry) !== !this.ledger.entries.isCredit(entry),
-    )
-  }
-
-  private *unmatchedRows(): Generator<number> {
-    for (let row = 0; row < this.ledger.entries.size; row++) if (this.entryOutcome(row).kind === 'unmatched') yield row
-  }
-
   private nextsOf(instruction: number): IntColumn {
-    return this.nexts[this.ledger.instructions.lane.get(instruction) === 0 ? 0 : 1]
+    return this.nexts[this.ledger.instructions.source.get(instruction)] ?? new IntColumn()
   }
 
   /** Stores that nothing pays the instruction. */
-  storeUnpaid(instruction: number, kind: VerdictKind, reason: string | null = null): void {
-    this.store(instruction, { ...UNPAID_VERDICT, kind, reason }, [])
+  storeUnpaid(instruction: number, kind: VerdictKind): void {
+    this.store(instruction, { ...UNPAID_VERDICT, kind }, [])
   }
 
   /** Stores that nothing distinguishes its entries from those of other instructions. */

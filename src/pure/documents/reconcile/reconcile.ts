@@ -1,36 +1,31 @@
 import { Attribution, type AttributionOptions, paysAsCredit } from './attribution-state.ts'
-import { VERDICT_KINDS, VERDICT_WARNINGS, type InstructionVerdict, type VerdictKind } from './verdicts.ts'
+import { VERDICT_KINDS, type VerdictKind } from './verdicts.ts'
 import { ReconcileOutcome } from './outcome.ts'
 import { attributeEntries, contestMultiplePayments } from './attribute-entries.ts'
 import { attributeBatches } from './attribute-batches.ts'
 import { decidePayment } from './instruction-verdict.ts'
-import { assignLanes, type Ledger } from './ledger.ts'
-import type { StatementCoverage } from './coverage.ts'
-import { isCollection, isInterbank } from './records.ts'
+import type { Ledger } from './ledger.ts'
+import { INSTRUCTION_SOURCES } from './records.ts'
 import type { IntColumn } from './columns.ts'
 
 export interface ReconcileOptions extends AttributionOptions {
   /** A forward ACH entry alone does not settle: verdicts that rest on it become UNPAID. */
   require_settlement_evidence: boolean
-  /** Accounts and days that the statements cover; without it, every payment is covered. */
-  coverage?: StatementCoverage
-  /** Reasons of rejected payments by their ids. */
-  rejections?: ReadonlyMap<string, string | null>
-  /** Reasons of rejected messages and payment blocks by their ids. */
-  rejected_groups?: ReadonlyMap<string, string | null>
 }
 
 /**
- * Decides every instruction of the ledger, per lane against all entries. Linear in both sides, apart from sorting rows that share an id.
+ * Decides every instruction of the ledger, per source against all entries. Linear in both sides, apart from sorting rows that share an id.
  */
 export function reconcileLedger(ledger: Ledger, options: ReconcileOptions): ReconcileOutcome {
-  const all = assignLanes(ledger).map((lane) => new Attribution(ledger, options, lane))
+  const given = INSTRUCTION_SOURCES.filter((source) => ledger.instructions.sources.has(source))
+  const sources = given.length === 0 ? INSTRUCTION_SOURCES.slice(0, 1) : given
+  const all = sources.map((source) => new Attribution(ledger, options, source))
   const outcome = new ReconcileOutcome(ledger, all)
-  for (const at of all) decideLane(at, outcome, options)
+  for (const at of all) decideSource(at, outcome, options)
   return outcome
 }
 
-function decideLane(at: Attribution, outcome: ReconcileOutcome, options: ReconcileOptions): void {
+function decideSource(at: Attribution, outcome: ReconcileOutcome, options: ReconcileOptions): void {
   const { ledger } = at
   attributeEntries(at)
   attributeBatches(at)
@@ -104,7 +99,6 @@ function decideGroup(
  */
 function allOppose(at: Attribution, instructions: readonly number[], entries: readonly number[]): boolean {
   const { instructions: instruction_table, entries: entry_table } = at.ledger
-  if (instructions.some((row) => isCollection(instruction_table.sourceOf(row)))) return collectionsOppose(at, instructions, entries)
   const debtors = new Set(instructions.map((row) => instruction_table.debtor.get(row)))
   const creditors = new Set(instructions.map((row) => instruction_table.creditor.get(row)))
   // Debtor accounts that decide no direction as statement account, and debtor accounts of interbank transfers.
@@ -114,7 +108,7 @@ function allOppose(at: Attribution, instructions: readonly number[], entries: re
       .map((row) => instruction_table.debtor.get(row)),
   )
   const banks = new Set(
-    instructions.filter((row) => isInterbank(instruction_table.sourceOf(row))).map((row) => instruction_table.debtor.get(row)),
+    instructions.filter((row) => instruction_table.sourceOf(row) === 'pacs.008').map((row) => instruction_table.debtor.get(row)),
   )
   return entries.every((row) => {
     const account = entry_table.account.get(row)
@@ -123,15 +117,6 @@ function allOppose(at: Attribution, instructions: readonly number[], entries: re
     if (account === 0) return banks.size === 0
     return !own.has(account) && !creditors.has(account) && banks.size <= 1 && (banks.size === 0 || banks.has(account))
   })
-}
-
-/** Pairs compared one by one; a larger group is not decided. */
-const COMPARED_PAIRS = 1_000_000
-
-function collectionsOppose({ ledger }: Attribution, instructions: readonly number[], entries: readonly number[]): boolean {
-  if (instructions.length * entries.length > COMPARED_PAIRS) return false
-  const opposes = (entry: number) => (row: number) => paysAsCredit(ledger, row, entry) === !ledger.entries.isCredit(entry)
-  return entries.every((entry) => !ledger.entries.isReturn(entry) && instructions.every(opposes(entry)))
 }
 
 /**
@@ -147,8 +132,7 @@ function separateInstructions(at: Attribution, instructions: readonly number[], 
     separateById(instruction_ids.uetr, entry_ids.uetr, instructions, entries) ??
     separateById(instruction_ids.instruction, entry_ids.instruction, instructions, entries) ??
     separateByDay(at, instructions, entries) ??
-    separateByLikeness(at, instructions, entries) ??
-    separateByAccount(at, instructions, entries)
+    separateByLikeness(at, instructions, entries)
   )
 }
 
@@ -227,25 +211,6 @@ function separateByLikeness(at: Attribution, instructions: readonly number[], en
   return against ? null : pairs
 }
 
-/**
- * A payment and an interbank transfer under one id that are not the same money: the entries belong to the one that names the account of the
- * statement. Used only between messages of both kinds, because the accounts of several payments are usually the same.
- */
-function separateByAccount(at: Attribution, instructions: readonly number[], entries: readonly number[]): Map<number, number[]> | null {
-  const { instructions: instruction_table, entries: entry_table } = at.ledger
-  const interbank = instructions.filter((row) => isInterbank(instruction_table.sourceOf(row))).length
-  if (interbank === 0 || interbank === instructions.length) return null
-  const found = new Map<number, number[]>(instructions.map((row) => [row, []]))
-  for (const entry of entries) {
-    const account = entry_table.account.get(entry)
-    const names = (row: number) => instruction_table.debtor.get(row) === account || instruction_table.creditor.get(row) === account
-    const [owner, another] = account === 0 ? [] : instructions.filter(names)
-    if (owner === undefined || another !== undefined) return null
-    found.get(owner)?.push(entry)
-  }
-  return found
-}
-
 function counterpartyAccount({ ledger: { instructions } }: Attribution, row: number, credit: boolean): number {
   return credit ? instructions.debtor.get(row) : instructions.creditor.get(row)
 }
@@ -274,16 +239,11 @@ function decideInstruction(
 ): void {
   const contested = at.ambiguous_kind.get(row)
   if (contested !== 0) return outcome.storeAmbiguous(row, VERDICT_KINDS[contested - 1] ?? 'none')
-  const rejection = rejectionOf(at, row, options)
-  if (entries.length === 0 && at.covered_by.get(row) === 0) {
-    if (rejection !== undefined) return outcome.storeUnpaid(row, 'rejected', rejection)
-    return outcome.storeUnpaid(row, unpaidKind(at, row, options.coverage))
-  }
-  if (rejection !== undefined) at.addDoubt(row, VERDICT_WARNINGS.STATUS_REJECTED)
+  if (entries.length === 0 && at.covered_by.get(row) === 0) return outcome.storeUnpaid(row, unpaidKind(at, row))
   const ending = decidePayment(at, row, entries, options.require_settlement_evidence)
   switch (ending.kind) {
     case 'judged':
-      return outcome.store(row, withDoubts(ending.judgement, at.doubts.get(row)), entries)
+      return outcome.store(row, ending.judgement, entries)
     case 'released':
       return storeOpposed(at, outcome, [row], entries)
     case 'contested':
@@ -291,45 +251,9 @@ function decideInstruction(
   }
 }
 
-/** Doubts concern money that moved. */
-function withDoubts(judgement: InstructionVerdict, doubts: number): InstructionVerdict {
-  return doubts === 0 || judgement.verdict === 'UNPAID' ? judgement : { ...judgement, warnings: judgement.warnings | doubts }
-}
-
-function unpaidKind(at: Attribution, row: number, coverage: StatementCoverage | undefined): VerdictKind {
+function unpaidKind(at: Attribution, row: number): VerdictKind {
   if (at.pending[row] === 1) return 'pending'
-  const misfit = at.misfits_by_id.get(at.ledger.instructions.ids.end_to_end.get(row))
-  if (coverage !== undefined && !isCovered(at, row, coverage, misfit !== undefined)) return 'not_covered'
-  return misfit ?? 'not_found'
-}
-
-/** Reason for which the payment was rejected, null without a stated one; undefined if nothing says that it was. */
-function rejectionOf(
-  { ledger: { instructions, pool } }: Attribution,
-  row: number,
-  { rejections, rejected_groups }: ReconcileOptions,
-): string | null | undefined {
-  const { end_to_end, uetr, payment_information, message } = instructions.ids
-  const find = (reasons: ReadonlyMap<string, string | null> | undefined, columns: readonly IntColumn[]) => {
-    if (reasons === undefined || reasons.size === 0) return undefined
-    const ids = columns.map((column) => pool.text(Math.max(0, column.get(row))))
-    const found = ids.find((id) => id !== null && reasons.has(id))
-    return found === undefined || found === null ? undefined : reasons.get(found)
-  }
-  const own = find(rejections, [end_to_end, uetr])
-  return own === undefined ? find(rejected_groups, [payment_information, message]) : own
-}
-
-/** Interbank transfers settle over accounts that the message does not name, so any statement may show them. */
-function isCovered(
-  { ledger: { instructions, pool }, window }: Attribution,
-  row: number,
-  coverage: StatementCoverage,
-  by_statement: boolean,
-): boolean {
-  const numbers = isInterbank(instructions.sourceOf(row)) ? [] : [instructions.debtor.get(row), instructions.creditor.get(row)]
-  const accounts = instructions.debtor.get(row) === 0 ? [] : numbers.map((number) => pool.text(Math.abs(number)))
-  return coverage.covers(accounts, instructions.day.get(row), window, by_statement)
+  return at.misfits_by_id.get(at.ledger.instructions.ids.end_to_end.get(row)) ?? 'not_found'
 }
 
 function storeAmbiguous(

@@ -1,25 +1,16 @@
 import { errorRule, infoRule, type NachaCode, type RuleText, warningRule } from '../nacha/format.ts'
 import type { XmlFaultCode } from '../xml/parser.ts'
+import { accountKey, textHash, HASH_SEED } from './values.ts'
 
 /**
  * Input of reconciliation, independent of file formats. Amounts are integers in the minor unit of their currency (see `currencyDigits`);
  * absent texts are null. Ids are verbatim; `usableId` decides what counts as an id.
  */
 
-export const INSTRUCTION_SOURCES = ['pain.001', 'pacs.008', 'pain.008', 'pacs.003', 'mt101', 'mt103', 'ach', 'ach_debit'] as const
+export const INSTRUCTION_SOURCES = ['pain.001', 'pacs.008'] as const
 export type InstructionSource = (typeof INSTRUCTION_SOURCES)[number]
 
-/** Messages between banks: they settle over accounts that the message does not name. */
-export function isInterbank(source: InstructionSource): boolean {
-  return source === 'pacs.008' || source === 'pacs.003' || source === 'mt103'
-}
-
-/** Direct debits: the money comes to the account of the creditor, who orders them. */
-export function isCollection(source: InstructionSource): boolean {
-  return source === 'pain.008' || source === 'pacs.003' || source === 'ach_debit'
-}
-
-export const ENTRY_SOURCES = ['camt.053', 'nacha', 'camt.052', 'camt.054', 'mt940', 'mt942', 'bai2', 'ofx', 'csv'] as const
+export const ENTRY_SOURCES = ['camt.053', 'nacha'] as const
 export type EntrySource = (typeof ENTRY_SOURCES)[number]
 
 /** Ids of a transaction without its own amount. */
@@ -50,8 +41,6 @@ export interface PaymentInstruction extends PaymentIds {
   creditor_account: string | null
   /** Requested execution or interbank settlement day, as `parseDay`; null if not stated. */
   day: number | null
-  /** The first structured creditor reference. */
-  creditor_reference?: string | null
 }
 
 /** Booking status. Only BOOK is money that moved; OTHER is a proprietary code of the bank. */
@@ -69,7 +58,7 @@ export type EvidenceGrade = (typeof EVIDENCE_GRADES)[number]
 export type EntryDirection = 'DBIT' | 'CRDT'
 
 /** Kinds of entries that are never payments. */
-export const NON_PAYMENT_KINDS = ['notification_of_change', 'prenote', 'rejected'] as const
+export const NON_PAYMENT_KINDS = ['notification_of_change', 'prenote'] as const
 export type NonPaymentKind = (typeof NON_PAYMENT_KINDS)[number]
 
 /** One movement of a statement or ACH file: a transaction if details are given, otherwise a whole entry. */
@@ -113,16 +102,10 @@ export interface BankEntry extends PaymentIds {
   day: number | null
   /** The bank's transaction code marks the whole amount as charges. */
   charge?: boolean
-  /** Charges of a batch that the bank booked in one entry with its transactions; no payment and no part of one. */
-  batch_charge?: boolean
-  /** This payment's share of such charges, as far as the bank lists it. */
-  share_minor?: bigint
   /** Ids of the transactions of a row for several without amounts; absent if not all are known. */
   inside?: readonly EnclosedTransaction[]
   /** The transactions do not add up to the booked amount: the row concerns those inside and settles none of them. */
   unclear?: boolean
-  /** Code and corrected data of a notice of change. */
-  change?: { code: string; corrected_data: string }
   /** Set if the reader was asked to keep remittance information. */
   remittance?: RemittanceInformation
 }
@@ -139,28 +122,6 @@ export interface BankStatement {
   /** First and last day of the period, as `parseDay`; null if not stated. */
   from_day?: number | null
   to_day?: number | null
-  /** Day on which the statement was made. */
-  created_day?: number | null
-  /** Booked balances before and after the entries, as far as stated. */
-  opening?: StatementBalance
-  closing?: StatementBalance
-  /** The bank marks the page as the last one; null if it does not say. */
-  last_page?: boolean | null
-  /** The page number counts the messages, which may have different statements. */
-  message_page?: boolean
-  /** Number of entries that the statement says it has. */
-  stated_entries?: number | null
-  /** Part that is missing according to a control total of the file. */
-  incomplete?: string
-  /** Intraday report, notification or payment file: it shows some entries of the account, not all. */
-  partial?: boolean
-}
-
-export interface StatementBalance {
-  currency: string
-  /** Negative for a debit balance. */
-  amount_minor: bigint
-  day: number | null
 }
 
 /** Details of a statement entry that only invoice reconciliation needs: remittance, the bank's reference, and the booking date. */
@@ -180,15 +141,6 @@ export interface RemittanceInformation {
   creditor_references: string[]
   /** Unstructured lines (Ustrd). */
   unstructured: string[]
-  /** Further texts of the bank about the entry (AddtlNtryInf, AddtlTxInf, Refs/Prtry). */
-  additional: string[]
-  /** The bank's reference of the booking (AcctSvcrRef). */
-  servicer_reference: string | null
-  /** Value date, YYYY-MM-DD. */
-  value_date: string | null
-  counterparty_name: string | null
-  /** Line of the file on which the entry begins. */
-  line: number
 }
 
 /** Findings that matter to reconciliation; validating messages is the job of other tools. */
@@ -218,24 +170,11 @@ const READ_FINDINGS = {
   DETAIL_AMOUNT: warningRule(
     'The only transaction of an entry has another amount than was booked and no charges explain the difference; the booked amount counts.',
   ),
-  CSV_COLUMNS: errorRule('The columns of the CSV file are not known; name at least the columns of the booking date and the amount.'),
-  CSV_DATES: errorRule('The dates can be read as day and month or as month and day; write them as YYYY-MM-DD.'),
-  CSV_AMOUNTS: errorRule('It is not certain whether the amounts have a decimal point or comma; write them with two decimal places.'),
-  CSV_ROWS: errorRule('The CSV file has more than 500,000 rows; split it.'),
-  ENTRY_UNREADABLE: errorRule('An entry is not in the form of its format, so its amount or direction is not certain.'),
-  CURRENCY_MISSING: warningRule('The statement names no currency; its entries count in XXX and match no payment.'),
-  CONTROL_TOTAL: warningRule('A control total of the file is not the sum of its amounts; lines may be missing.'),
-  ENCODING_IGNORED: infoRule('The text was already decoded, so the encoding that its XML declaration names is ignored.'),
-  SIDE_MISSING: errorRule('Both payments and statements are needed; no file of one side was given.'),
-  SIDE_SWAPPED: infoRule('The file was given on the other side; it was read as what it is.'),
   NOTHING_TO_READ: warningRule('The file contains no instructions or entries.'),
   STATEMENT_REPEATED: warningRule('The statement was supplied twice; the second one does not count.'),
   STATEMENT_ID_REUSED: warningRule('Two statements have the same account, id and number but different entries; both count.'),
   STATEMENT_OVERLAP: warningRule(
     'Two statements of one account show the same entries for a day, without bank references; they count once, and verdicts that rest on them are not final.',
-  ),
-  STATEMENT_INCOMPLETE: warningRule(
-    'An entry that is not shown may have been booked, so payments without an entry there are not covered instead of unpaid; add what is missing.',
   ),
   STATEMENT_COPY: infoRule('The statement is marked as a copy and its original was not supplied; it counts.'),
 } as const satisfies Record<string, RuleText>
@@ -266,13 +205,6 @@ export class ReadFindings {
     this.put({ code, severity, file, line, message: found === null ? message : `Found ${found}. ${message}` })
   }
 
-  /** Adds what the statements do not cover. */
-  addIncomplete(missing: readonly { file: number; missing: string }[]): void {
-    const { severity, message } = READ_FINDINGS.STATEMENT_INCOMPLETE
-    for (const { file, missing: text } of missing)
-      this.put({ code: 'STATEMENT_INCOMPLETE', severity, file, line: null, message: `Missing: ${text}. ${message}` })
-  }
-
   /** Clears everything before the files are read again. */
   clear(): void {
     this.list.length = 0
@@ -287,4 +219,166 @@ export class ReadFindings {
     // An error replaces the last kept finding, because it matters more than a warning.
     else if (finding.severity === 'error' && this.errors === 1) this.list[LISTED_FINDINGS - 1] = finding
   }
+}
+
+/** Order-independent digest of entries: different sets collide only by chance. */
+interface EntryDigest {
+  entries: number
+  digest: number
+  digest_check: number
+}
+
+interface StatementInstance extends BankStatement, EntryDigest {
+  number: number
+  /** Booked entries without a bank reference, by day: only their digest can show that another statement repeats them. */
+  unnamed: Map<number, EntryDigest>
+}
+
+/** Days, by statement number, on which another statement of the account shows the same entries without references. */
+export interface StatementOverlaps {
+  /** Days whose entries do not count. */
+  repeating: ReadonlyMap<number, ReadonlySet<number>>
+  /** Days whose entries count instead. */
+  counting: ReadonlyMap<number, ReadonlySet<number>>
+}
+
+/** Finding on statements that share account, id, sequence and page, or overlap. */
+interface StatementRemark {
+  code: 'STATEMENT_REPEATED' | 'STATEMENT_ID_REUSED' | 'STATEMENT_OVERLAP' | 'STATEMENT_COPY'
+  statement: number
+  file: number
+  id: string
+}
+
+/**
+ * Finds statements that were supplied twice: same account, id, sequence and page, and the same entries in any order. If only their entries
+ * differ, both count and a finding says so, because dropping money would be worse. A statement without an id is never taken for a repeat.
+ */
+export class StatementBook {
+  private readonly instances: StatementInstance[] = []
+
+  /** Returns the number for its entries. */
+  open(statement: BankStatement): number {
+    const number = this.instances.length
+    this.instances.push({ ...statement, number, entries: 0, digest: 0, digest_check: 0, unnamed: new Map() })
+    return number
+  }
+
+  /** Some files state their identity only at the end. */
+  setName(number: number, account: string, id: string): void {
+    const instance = this.instances[number]
+    if (instance === undefined) return
+    instance.account = account
+    instance.id = id
+  }
+
+  add(entry: BankEntry): void {
+    const instance = this.instances[entry.statement]
+    if (instance === undefined) return
+    const mixed = entryDigest(entry)
+    addToDigest(instance, mixed)
+    if (entry.booking !== null || entry.day === null || entry.status !== 'BOOK') return
+    let unnamed = instance.unnamed.get(entry.day)
+    if (unnamed === undefined) instance.unnamed.set(entry.day, (unnamed = { entries: 0, digest: 0, digest_check: 0 }))
+    addToDigest(unnamed, mixed)
+  }
+
+  /**
+   * Returns the statements whose entries must not count again, overlapping days and findings. The original is the one not marked as a copy,
+   * otherwise the first.
+   */
+  findRepeats(): { repeated: ReadonlySet<number>; overlaps: StatementOverlaps; remarks: StatementRemark[] } {
+    const repeated = new Set<number>()
+    const remarks: StatementRemark[] = []
+    const named = this.instances.filter(({ id }) => id !== null)
+    for (const same of Map.groupBy(named, statementKey).values()) {
+      const [original, ...others] = same.toSorted((one, other) => Number(one.copy) - Number(other.copy) || one.number - other.number)
+      if (original === undefined) continue
+      if (original.copy) remarks.push(statementRemark('STATEMENT_COPY', original))
+      for (const other of others) {
+        const repeats =
+          other.entries === original.entries && other.digest === original.digest && other.digest_check === original.digest_check
+        if (repeats) repeated.add(other.number)
+        remarks.push(statementRemark(repeats ? 'STATEMENT_REPEATED' : 'STATEMENT_ID_REUSED', other))
+      }
+    }
+    const overlaps = findOverlaps(this.instances.filter(({ number }) => !repeated.has(number)))
+    for (const number of overlaps.repeating.keys()) {
+      const instance = this.instances[number]
+      if (instance !== undefined) remarks.push(statementRemark('STATEMENT_OVERLAP', instance))
+    }
+    return { repeated, overlaps, remarks: remarks.toSorted((one, other) => one.statement - other.statement) }
+  }
+}
+
+function entryDigest(entry: BankEntry): { mixed: number; text: number } {
+  let text = textHash(entry.end_to_end_id ?? '', HASH_SEED)
+  text = textHash(entry.uetr ?? entry.instruction_id ?? entry.trace ?? entry.payment_information_id ?? '', text)
+  text = textHash(entry.currency, text ^ (entry.direction === 'DBIT' ? 1 : 2))
+  text = textHash(entry.status, text)
+  if (entry.booking !== null) text = textHash(entry.booking, text)
+  const { amount_minor: units } = entry
+  const value = Number(BigInt.asUintN(53, units ^ (units >> 53n)))
+  return { mixed: Math.imul(text ^ value, 0x2c1b3c6d) ^ Math.floor(value / 2 ** 32), text }
+}
+
+/** Addition makes the digest independent of order. */
+function addToDigest(digest: EntryDigest, { mixed, text }: { mixed: number; text: number }): void {
+  digest.entries++
+  digest.digest = (digest.digest + mixed) | 0
+  digest.digest_check = (digest.digest_check + Math.imul(mixed ^ (mixed >>> 15), text | 1)) | 0
+}
+
+/**
+ * Days on which two statements of one account show the same entries without bank references. Pages of one statement, and statements with
+ * separate periods, do not overlap. If a bank splits a day over statements and two of them contain the same payments, one counts too few;
+ * therefore nothing that rests on an overlap is final.
+ */
+function findOverlaps(instances: readonly StatementInstance[]): StatementOverlaps {
+  const repeating = new Map<number, Set<number>>()
+  const counting = new Map<number, Set<number>>()
+  const known = instances.filter(({ account, unnamed }) => account !== null && unnamed.size > 0)
+  for (const same of Map.groupBy(known, ({ account }) => accountKey(account)?.text ?? '').values()) {
+    const days = new Map<string, StatementInstance[]>()
+    for (const instance of same) {
+      for (const [day, digest] of instance.unnamed) {
+        const name = [day, digest.entries, digest.digest, digest.digest_check].join(' ')
+        const before = days.get(name) ?? []
+        // Usually few statements show the same day; with many copies, comparing the first ones is enough.
+        const original = before.slice(0, COMPARED_STATEMENTS).find((one) => mayOverlap(one, instance))
+        if (original === undefined) days.set(name, [...before.slice(0, COMPARED_STATEMENTS), instance])
+        else {
+          addDay(repeating, instance.number, day)
+          addDay(counting, original.number, day)
+        }
+      }
+    }
+  }
+  return { repeating, counting }
+}
+
+/** Maximum number of statements compared per day. */
+const COMPARED_STATEMENTS = 16
+
+function mayOverlap(one: StatementInstance, other: StatementInstance): boolean {
+  const pages = one.file === other.file && one.id === other.id && one.page !== other.page
+  return !pages && !endsBefore(one, other) && !endsBefore(other, one)
+}
+
+function endsBefore({ to_day }: StatementInstance, { from_day }: StatementInstance): boolean {
+  return typeof to_day === 'number' && typeof from_day === 'number' && to_day < from_day
+}
+
+function addDay(days: Map<number, Set<number>>, statement: number, day: number): void {
+  const known = days.get(statement)
+  if (known === undefined) days.set(statement, new Set([day]))
+  else known.add(day)
+}
+
+function statementRemark(code: StatementRemark['code'], { number, file, id }: StatementInstance): StatementRemark {
+  return { code, statement: number, file, id: id ?? '' }
+}
+
+function statementKey({ account, id, sequence, page }: BankStatement): string {
+  return JSON.stringify([accountKey(account)?.text ?? null, id, sequence, page])
 }

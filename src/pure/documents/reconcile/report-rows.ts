@@ -69,14 +69,6 @@ export interface VerdictRow {
   reason: string | null
   entries: string[]
   warnings: string[]
-  /** Entries that may be the payment, best first; nothing is settled by them. */
-  candidates: CandidateRow[]
-}
-
-interface CandidateRow {
-  entry: string
-  score: number
-  why: string[]
 }
 
 export interface EntryRow {
@@ -89,21 +81,6 @@ export interface EntryRow {
   end_to_end_id: string | null
   reference: string | null
   reason: string
-  /** Booking and value date, YYYY-MM-DD. */
-  booked_on: string | null
-  value_date: string | null
-  account: string | null
-  counterparty_name: string | null
-  counterparty_account: string | null
-  /** Remittance and other texts of the bank. */
-  remittance: string[]
-  /** The bank's reference of the booking (AcctSvcrRef), and its id of the entry (NtryRef). */
-  servicer_reference: string | null
-  entry_reference: string | null
-  line: number | null
-  /** Code and corrected data of a notice of change. */
-  change_code: string | null
-  corrected_data: string | null
 }
 
 export interface AmbiguousRow {
@@ -137,14 +114,7 @@ export function entryOrder({ ledger: { entries } }: ReconcileOutcome): Int32Arra
 type VerdictWarning = keyof typeof VERDICT_WARNINGS
 
 /** Warnings that it may have been another payment; a verdict with one of them is not final. */
-const DOUBTS =
-  VERDICT_WARNINGS.OTHER_COUNTERPARTY |
-  VERDICT_WARNINGS.OTHER_UETR |
-  VERDICT_WARNINGS.OVERLAP_INFERRED |
-  VERDICT_WARNINGS.SAME_ID_OUTSIDE_WINDOW |
-  VERDICT_WARNINGS.RETURN_PENDING |
-  VERDICT_WARNINGS.STATUS_REJECTED |
-  VERDICT_WARNINGS.RETURN_IN_ACH_ONLY
+const DOUBTS = VERDICT_WARNINGS.OTHER_COUNTERPARTY | VERDICT_WARNINGS.OTHER_UETR | VERDICT_WARNINGS.OVERLAP_INFERRED
 
 const BOOKED = EVIDENCE_GRADES.indexOf('booked')
 
@@ -173,16 +143,11 @@ export function verdictRow(outcome: ReconcileOutcome, row: number): VerdictRow {
     reason: printableText(found.reason),
     entries: outcome.entriesOf(row).map((entry) => entryLabel(outcome.ledger, entry)),
     warnings: warningNames(found.warnings),
-    candidates: candidateRows(outcome, row),
   }
 }
 
-function candidateRows(outcome: ReconcileOutcome, row: number): CandidateRow[] {
-  return outcome.candidatesOf(row).map((one) => ({ entry: entryLabel(outcome.ledger, one.row), score: one.score, why: one.why }))
-}
-
 /** Final: settled, booked in a statement, and without doubt about the payment. */
-export function isFinalVerdict({ verdict, evidence, warnings }: InstructionVerdict): boolean {
+function isFinalVerdict({ verdict, evidence, warnings }: InstructionVerdict): boolean {
   return verdict === 'SETTLED' && evidence === BOOKED && (warnings & DOUBTS) === 0
 }
 
@@ -211,40 +176,10 @@ export function entryRow({ ledger }: ReconcileOutcome, row: number, reason: stri
     currency: printableText(pool.text(entries.currency.get(row))) ?? '',
     amount_minor: entries.amount.get(row).toString(),
     end_to_end_id: printableText(pool.text(ids.end_to_end.get(row) || entries.placeholder.get(row))),
-    reference: printableText(
-      pool.text(reference || entries.trace.get(row)) ?? ledger.facts.get(row)?.remittance?.servicer_reference ?? null,
-    ),
+    reference: printableText(pool.text(reference || entries.trace.get(row))),
     reason,
-    ...entryFacts(ledger, row),
   }
 }
-
-/** Texts shown of an entry. */
-const TEXTS_SHOWN = 8
-const TEXT_CHARS = 140
-
-function entryFacts({ entries, pool, facts }: Ledger, row: number) {
-  const { remittance, change } = facts.get(row) ?? {}
-  const account = (number: number) => (number === 0 ? null : printableText(pool.text(Math.abs(number))))
-  const texts = remittance === undefined ? [] : [...remittance.unstructured, ...remittance.creditor_references, ...remittance.additional]
-  const shown = texts.slice(0, TEXTS_SHOWN).map((text) => printableText(text, TEXT_CHARS) ?? '')
-  const day = entries.day.get(row)
-  return {
-    booked_on: remittance?.booked_on ?? (day === 0 ? null : new Date(day * DAY_MS).toISOString().slice(0, 10)),
-    value_date: remittance?.value_date ?? null,
-    account: account(entries.account.get(row)),
-    counterparty_name: printableText(remittance?.counterparty_name ?? null, TEXT_CHARS),
-    counterparty_account: account(entries.counterparty.get(row)),
-    remittance: shown,
-    servicer_reference: printableText(remittance?.servicer_reference ?? null),
-    entry_reference: printableText(remittance?.entry_reference ?? null),
-    line: remittance?.line ?? (entries.isAch(row) ? entries.entry.get(row) : null),
-    change_code: printableText(change?.code ?? null),
-    corrected_data: printableText(change?.corrected_data ?? null),
-  }
-}
-
-const DAY_MS = 86_400_000
 
 /** Ambiguous groups, by their first instruction. */
 export function ambiguousRows({ ambiguous, ledger }: ReconcileOutcome): AmbiguousRow[] {
@@ -316,8 +251,7 @@ export function verdictRowJson(outcome: ReconcileOutcome, row: number): string {
     `"net_minor":${net_minor === null ? 'null' : `"${net_minor}"`},"delta_minor":${delta},"charges_minor":"${found.charges_minor}",` +
     `"payments":${found.payments},"evidence":${evidence === null ? 'null' : `"${evidence}"`},` +
     `"final":${isFinalVerdict(found)},"reason":${jsonText(found.reason)},` +
-    `"entries":[${entriesJson(outcome, row)}],"warnings":${found.warnings === 0 ? '[]' : JSON.stringify(warningNames(found.warnings))},` +
-    `"candidates":${found.verdict === 'UNPAID' ? JSON.stringify(candidateRows(outcome, row)) : '[]'}}`
+    `"entries":[${entriesJson(outcome, row)}],"warnings":${found.warnings === 0 ? '[]' : JSON.stringify(warningNames(found.warnings))}}`
   )
 }
 
@@ -362,18 +296,6 @@ const CSV_FIELDS = [
   'warnings',
   'direction',
   'reference',
-  'booked_on',
-  'value_date',
-  'account',
-  'counterparty_name',
-  'counterparty_account',
-  'remittance',
-  'servicer_reference',
-  'entry_reference',
-  'line',
-  'change_code',
-  'corrected_data',
-  'candidates',
 ] as const
 
 type CsvField = (typeof CSV_FIELDS)[number]
@@ -407,7 +329,6 @@ export function verdictCsv(row: VerdictRow, files: readonly string[]): string {
     place: String(row.position),
     entries: row.entries.join(' '),
     warnings: row.warnings.join(' '),
-    candidates: row.candidates.map(({ entry, score }) => `${entry} (${score})`).join(' '),
   })
 }
 
@@ -424,17 +345,6 @@ export function entryCsv(record: 'unmatched' | 'ignored', row: EntryRow, files: 
     place,
     direction: row.direction,
     reference: row.reference,
-    booked_on: row.booked_on,
-    value_date: row.value_date,
-    account: row.account,
-    counterparty_name: row.counterparty_name,
-    counterparty_account: row.counterparty_account,
-    remittance: row.remittance.join(' '),
-    servicer_reference: row.servicer_reference,
-    entry_reference: row.entry_reference,
-    line: row.line === null ? null : String(row.line),
-    change_code: row.change_code,
-    corrected_data: row.corrected_data,
   })
 }
 

@@ -1,28 +1,241 @@
+import { cutText } from '../../cut-text.ts'
 import { parseDay, usableId, parseAmount } from './values.ts'
-import type { EntryDirection, BankEntry, EntryStatus, ReadFindings, BankStatement } from './records.ts'
-import type { StatementBook } from './statement-book.ts'
+import type { EntryDirection, BankEntry, EntryStatus, ReadFindings, StatementBook, RemittanceInformation } from './records.ts'
 import { EntryTransactions, keepInstructedAmount } from './entry-transactions.ts'
-import { type SlotAmount, readSlotAmount, MessageReader, SlotValues, type MessageHandler } from './message-reader.ts'
-import {
-  bookingDate,
-  ChargeSums,
-  RemittanceSlots,
-  SLOT_COUNT,
-  STATEMENT_SLOT,
-  statementPaths,
-  type StatementMessage,
-} from './statement-slots.ts'
+import { type SlotAmount, readSlotAmount, MessageReader, SlotValues, type MessageHandler, compilePaths } from './message-reader.ts'
+
+const STATEMENT_PATH = 'BkToCstmrStmt/Stmt'
+const ENTRY_PATH = `${STATEMENT_PATH}/Ntry`
+const BLOCK_PATH = `${ENTRY_PATH}/NtryDtls`
+const DETAILS_PATH = `${BLOCK_PATH}/TxDtls`
+
+/** Path of each slot of camt.053 versions 02 to 13, in the order of their groups. The status is a code up to 04 and contains one from 08. */
+const SLOT_PATHS = {
+  message_page: 'BkToCstmrStmt/GrpHdr/MsgPgntn/PgNb',
+  statement: STATEMENT_PATH,
+  statement_id: `${STATEMENT_PATH}/Id`,
+  electronic_number: `${STATEMENT_PATH}/ElctrncSeqNb`,
+  legal_number: `${STATEMENT_PATH}/LglSeqNb`,
+  copy: `${STATEMENT_PATH}/CpyDplctInd`,
+  from_time: `${STATEMENT_PATH}/FrToDt/FrDtTm`,
+  to_time: `${STATEMENT_PATH}/FrToDt/ToDtTm`,
+  account_iban: `${STATEMENT_PATH}/Acct/Id/IBAN`,
+  account_other: `${STATEMENT_PATH}/Acct/Id/Othr/Id`,
+  page: `${STATEMENT_PATH}/StmtPgntn/PgNb`,
+  entry: ENTRY_PATH,
+  amount: `${ENTRY_PATH}/Amt`,
+  direction: `${ENTRY_PATH}/CdtDbtInd`,
+  reversal: `${ENTRY_PATH}/RvslInd`,
+  status: `${ENTRY_PATH}/Sts`,
+  status_code: `${ENTRY_PATH}/Sts/Cd`,
+  status_own: `${ENTRY_PATH}/Sts/Prtry`,
+  booked_date: `${ENTRY_PATH}/BookgDt/Dt`,
+  booked_time: `${ENTRY_PATH}/BookgDt/DtTm`,
+  value_date: `${ENTRY_PATH}/ValDt/Dt`,
+  value_time: `${ENTRY_PATH}/ValDt/DtTm`,
+  servicer_reference: `${ENTRY_PATH}/AcctSvcrRef`,
+  subfamily: `${ENTRY_PATH}/BkTxCd/Domn/Fmly/SubFmlyCd`,
+  instructed: `${ENTRY_PATH}/AmtDtls/InstdAmt/Amt`,
+  transaction_amount: `${ENTRY_PATH}/AmtDtls/TxAmt/Amt`,
+  block: BLOCK_PATH,
+  batch_message: `${BLOCK_PATH}/Btch/MsgId`,
+  batch_payment_information: `${BLOCK_PATH}/Btch/PmtInfId`,
+  batch_count: `${BLOCK_PATH}/Btch/NbOfTxs`,
+  details: DETAILS_PATH,
+  message_id: `${DETAILS_PATH}/Refs/MsgId`,
+  detail_servicer_reference: `${DETAILS_PATH}/Refs/AcctSvcrRef`,
+  payment_information_id: `${DETAILS_PATH}/Refs/PmtInfId`,
+  instruction_id: `${DETAILS_PATH}/Refs/InstrId`,
+  end_to_end_id: `${DETAILS_PATH}/Refs/EndToEndId`,
+  transaction_id: `${DETAILS_PATH}/Refs/TxId`,
+  uetr: `${DETAILS_PATH}/Refs/UETR`,
+  clearing_reference: `${DETAILS_PATH}/Refs/ClrSysRef`,
+  detail_amount: `${DETAILS_PATH}/Amt`,
+  detail_direction: `${DETAILS_PATH}/CdtDbtInd`,
+  detail_instructed: `${DETAILS_PATH}/AmtDtls/InstdAmt/Amt`,
+  detail_transaction_amount: `${DETAILS_PATH}/AmtDtls/TxAmt/Amt`,
+  detail_subfamily: `${DETAILS_PATH}/BkTxCd/Domn/Fmly/SubFmlyCd`,
+  debtor_iban: `${DETAILS_PATH}/RltdPties/DbtrAcct/Id/IBAN`,
+  creditor_iban: `${DETAILS_PATH}/RltdPties/CdtrAcct/Id/IBAN`,
+  return: `${DETAILS_PATH}/RtrInf`,
+  return_code: `${DETAILS_PATH}/RtrInf/Rsn/Cd`,
+  return_own: `${DETAILS_PATH}/RtrInf/Rsn/Prtry`,
+}
+
+/** Below an entry or its details. Charges are a list in version 02, and a list inside one element from 04. */
+const CHARGE_SLOT_PATHS = {
+  charges: 'Chrgs',
+  charges_total: 'Chrgs/TtlChrgsAndTaxAmt',
+  charge: 'Chrgs/Amt',
+  charge_direction: 'Chrgs/CdtDbtInd',
+  charge_included: 'Chrgs/ChrgInclInd',
+  record: 'Chrgs/Rcrd',
+  record_amount: 'Chrgs/Rcrd/Amt',
+  record_direction: 'Chrgs/Rcrd/CdtDbtInd',
+  record_included: 'Chrgs/Rcrd/ChrgInclInd',
+}
+
+const SLOT_NAMES = [...Object.keys(SLOT_PATHS), ...Object.keys(CHARGE_SLOT_PATHS)]
+const SLOT_COUNT = SLOT_NAMES.length
+const STATEMENT_SLOT = Object.fromEntries(SLOT_NAMES.map((name, slot) => [name, slot])) as Record<
+  keyof typeof SLOT_PATHS | keyof typeof CHARGE_SLOT_PATHS,
+  number
+>
+
+const STATEMENT_SLOT_PATHS = {
+  ...slotsByPath(SLOT_PATHS, ''),
+  ...slotsByPath(CHARGE_SLOT_PATHS, `${ENTRY_PATH}/`),
+  ...slotsByPath(CHARGE_SLOT_PATHS, `${DETAILS_PATH}/`),
+}
+
+function slotsByPath(paths: Readonly<Record<string, string>>, above: string): Record<string, number> {
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [above + path, SLOT_NAMES.indexOf(name)]))
+}
+
+const STATEMENT_PATHS = compilePaths(STATEMENT_SLOT_PATHS)
+
+const REMITTANCE_SLOT = {
+  entry_reference: SLOT_COUNT,
+  creditor_reference: SLOT_COUNT + 1,
+  unstructured: SLOT_COUNT + 2,
+} as const
+
+const REMITTANCE_SLOT_PATHS: Readonly<Record<string, number>> = {
+  ...STATEMENT_SLOT_PATHS,
+  [`${ENTRY_PATH}/NtryRef`]: REMITTANCE_SLOT.entry_reference,
+  [`${DETAILS_PATH}/RmtInf/Strd/CdtrRefInf/Ref`]: REMITTANCE_SLOT.creditor_reference,
+  [`${DETAILS_PATH}/RmtInf/Ustrd`]: REMITTANCE_SLOT.unstructured,
+}
+
+/** The same with the paths of remittance information. */
+const REMITTANCE_PATHS = compilePaths(REMITTANCE_SLOT_PATHS)
+
+/** Paths of camt.054 (debit and credit notification), whose entries are those of camt.053. */
+const NOTIFICATION_PATHS = compilePaths(
+  Object.fromEntries(Object.entries(REMITTANCE_SLOT_PATHS).map(([path, slot]) => [notificationPath(path), slot])),
+)
+
+function notificationPath(path: string): string {
+  return path
+    .replace(/^BkToCstmrStmt\/(?:Stmt(?=\/|$))?/, (start) => `BkToCstmrDbtCdtNtfctn/${start.endsWith('Stmt') ? 'Ntfctn' : ''}`)
+    .replace('/StmtPgntn/', '/NtfctnPgntn/')
+}
+
+/** Maximum number of lines per transaction, and characters per line. */
+const LINES = 64
+const LINE_CHARS = 512
+
+/** Collects remittance information separately, because its elements can repeat. */
+class RemittanceSlots {
+  private entry_reference = ''
+  private creditor_references: string[] = []
+  private unstructured: string[] = []
+
+  openEntry(): void {
+    this.entry_reference = ''
+    this.openDetails()
+  }
+
+  openDetails(): void {
+    this.creditor_references = []
+    this.unstructured = []
+  }
+
+  /** Returns false if the slot is not one of remittance. */
+  take(slot: number, text: string): boolean {
+    if (slot < SLOT_COUNT) return false
+    const lines =
+      slot === REMITTANCE_SLOT.creditor_reference
+        ? this.creditor_references
+        : slot === REMITTANCE_SLOT.unstructured
+          ? this.unstructured
+          : null
+    if (lines === null) this.entry_reference = shortenText(text)
+    else if (lines.length < LINES) lines.push(cutText(text, LINE_CHARS, ''))
+    return true
+  }
+
+  of(statement: Pick<RemittanceInformation, 'statement_id' | 'sequence' | 'page'>, slots: SlotValues): RemittanceInformation {
+    const servicer_reference = shortenText(slots.get(STATEMENT_SLOT.servicer_reference) ?? '')
+    const entry_reference = this.entry_reference || servicer_reference || null
+    const { creditor_references, unstructured } = this
+    return { ...statement, entry_reference, booked_on: bookingDate(slots), dated: entryDate(slots), creditor_references, unstructured }
+  }
+}
+
+function shortenText(text: string): string {
+  return cutText(text, LINE_CHARS, '').trim()
+}
+
+/** Booking date of the entry, YYYY-MM-DD; null if missing or invalid. */
+function bookingDate(slots: SlotValues): string | null {
+  const booked = (slots.get(STATEMENT_SLOT.booked_date) ?? slots.get(STATEMENT_SLOT.booked_time))?.trim() ?? ''
+  return /^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(booked) ? booked.slice(0, 10) : null
+}
+
+/** Booking date, or, without one, the value date; as written. Null without either. */
+function entryDate(slots: SlotValues): RemittanceInformation['dated'] {
+  const textOf = (date: number, time: number) => (slots.get(date) ?? slots.get(time))?.trim().slice(0, DATE_CHARS) ?? null
+  const booked = textOf(STATEMENT_SLOT.booked_date, STATEMENT_SLOT.booked_time)
+  if (booked !== null) return { field: 'BookgDt', text: booked }
+  const value = textOf(STATEMENT_SLOT.value_date, STATEMENT_SLOT.value_time)
+  return value === null ? null : { field: 'ValDt', text: value }
+}
+
+/** Longer than any date and time of ISO 8601 that banks write. */
+const DATE_CHARS = 40
 
 /** Subfamily of returns and reimbursements in bank transaction codes (ISO 20022 external code list, 2026). */
 const RETURN_SUBFAMILY = 'RRTN'
 /** Subfamilies of charges, commissions, fees and taxes: separate entries, often under the id of the payment. */
 const CHARGE_SUBFAMILIES = new Set(['CHRG', 'COME', 'COMI', 'COMM', 'COMT', 'FEES', 'TAXE'])
 
-/** Codes of booked balances (ISO 20022, external code list of balance types): before and after the entries. */
-const BALANCE_KINDS: Readonly<Record<string, 'opening' | 'previous' | 'closing'>> = { OPBD: 'opening', PRCD: 'previous', CLBD: 'closing' }
+const PATHS: Readonly<Record<string, typeof STATEMENT_PATHS>> = { true: REMITTANCE_PATHS, notification: NOTIFICATION_PATHS }
+
+/** Sums charges included in an amount by currency; unreadable charges are ignored. */
+class ChargeSums {
+  private readonly sums = new Map<string, bigint>()
+  private records = 0
+
+  clear(): void {
+    if (this.sums.size > 0) this.sums.clear()
+  }
+
+  begin(): void {
+    this.records = 0
+  }
+
+  of(currency: string): bigint {
+    return this.sums.get(currency) ?? 0n
+  }
+
+  get any(): boolean {
+    return this.sums.size > 0
+  }
+
+  record(slots: SlotValues): void {
+    this.records++
+    this.add(slots, STATEMENT_SLOT.record_amount, STATEMENT_SLOT.record_direction, STATEMENT_SLOT.record_included)
+  }
+
+  end(slots: SlotValues): void {
+    const amount = slots.get(STATEMENT_SLOT.charge) !== null ? STATEMENT_SLOT.charge : STATEMENT_SLOT.charges_total
+    if (this.records === 0) this.add(slots, amount, STATEMENT_SLOT.charge_direction, STATEMENT_SLOT.charge_included)
+  }
+
+  private add(slots: SlotValues, amount: number, direction: number, included: number): void {
+    const [text, currency] = [slots.get(amount), slots.currency(amount)]
+    const apart = slots.get(included)?.trim()
+    if (text === null || currency === null || apart === 'false' || apart === '0') return
+    const read = parseAmount(text, currency)
+    if (!read.ok) return
+    const signed = slots.get(direction)?.trim() === 'CRDT' ? -read.amount_minor : read.amount_minor
+    this.sums.set(currency, this.of(currency) + signed)
+  }
+}
 
 /**
- * Reads the entries of a camt.053 (versions 02 to 13), camt.052 or camt.054 one by one: a transaction if details are given, otherwise a whole entry. An entry
+ * Reads the entries of a camt.053 (versions 02 to 13) one by one: a transaction if details are given, otherwise a whole entry. An entry
  * with one transaction has the booked amount; a different amount of the transaction is its instructed amount.
  */
 export class StatementReader implements MessageHandler {
@@ -36,10 +249,6 @@ export class StatementReader implements MessageHandler {
   private readonly detail_charges = new ChargeSums()
   private readonly remittance: RemittanceSlots | null
   private in_details = false
-  private balances: Pick<BankStatement, 'opening' | 'closing'> = {}
-  /** An intraday report or a notification shows some entries of the account. */
-  private readonly partial: boolean
-  private readonly message: StatementMessage
   private statement = -1
   private entry = 0
   private detail = 0
@@ -47,22 +256,21 @@ export class StatementReader implements MessageHandler {
   private booked: SlotAmount | null = null
   private entry_line = 0
 
-  /** `remittance` adds remittance information to every entry, at the cost of memory. */
+  /** `keep_remittance` adds remittance information to every entry, at the cost of memory; `notification` reads a camt.054 so. */
   constructor(
     file: number,
     findings: ReadFindings,
     book: StatementBook,
     take: (entry: BankEntry) => void,
-    { message = 'camt.053', remittance = false }: { message?: StatementMessage; remittance?: boolean } = {},
+    keep_remittance: boolean | 'notification' = false,
   ) {
-    this.partial = message !== 'camt.053'
-    this.remittance = remittance ? new RemittanceSlots() : null
+    this.remittance = keep_remittance === false ? null : new RemittanceSlots()
     this.file = file
     this.findings = findings
     this.book = book
     this.take = take
-    this.message = message
-    this.reader = new MessageReader(message, statementPaths(message, remittance), this, findings, file)
+    const kind = keep_remittance === 'notification' ? 'camt.054' : 'camt.053'
+    this.reader = new MessageReader(kind, PATHS[String(keep_remittance)] ?? STATEMENT_PATHS, this, findings, file)
   }
 
   /** Returns false if the rest of the file cannot be read. */
@@ -80,10 +288,6 @@ export class StatementReader implements MessageHandler {
     switch (slot) {
       case STATEMENT_SLOT.statement:
         this.statement = -1
-        this.balances = {}
-        this.slots.clear(slot, SLOT_COUNT)
-        return
-      case STATEMENT_SLOT.balance:
         this.slots.clear(slot, SLOT_COUNT)
         return
       case STATEMENT_SLOT.entry:
@@ -117,12 +321,6 @@ export class StatementReader implements MessageHandler {
 
   leave(slot: number): void {
     switch (slot) {
-      case STATEMENT_SLOT.statement:
-        // A statement without entries covers its days too.
-        this.statementNumber()
-        return
-      case STATEMENT_SLOT.balance:
-        return this.readBalance()
       case STATEMENT_SLOT.entry:
         return this.closeEntry()
       case STATEMENT_SLOT.details:
@@ -175,25 +373,9 @@ export class StatementReader implements MessageHandler {
     if (entry !== null) this.parts.add({ entry, amount: amount ?? null, charges_minor: this.charges.of((amount ?? booked).currency) })
   }
 
-  /** Opening and closing booked balances; a page begins and ends with interim ones. */
-  private readBalance(): void {
-    const kind = BALANCE_KINDS[this.slots.get(STATEMENT_SLOT.balance_code)?.trim() ?? '']
-    const [text, currency] = [this.slots.get(STATEMENT_SLOT.balance_amount), this.slots.currency(STATEMENT_SLOT.balance_amount)]
-    if (kind === undefined || text === null || currency === null) return
-    const read = parseAmount(text, currency)
-    const direction = this.direction(STATEMENT_SLOT.balance_direction)
-    if (!read.ok || direction === null) return
-    const day = parseDay(this.slots.get(STATEMENT_SLOT.balance_date) ?? this.slots.get(STATEMENT_SLOT.balance_time))
-    const amount_minor = direction === 'DBIT' ? -read.amount_minor : read.amount_minor
-    // The closing balance of the day before is the opening balance; its day is not covered.
-    if (kind === 'previous') this.balances.opening ??= { currency, amount_minor, day: day === null ? null : day + 1 }
-    else this.balances[kind] = { currency, amount_minor, day }
-  }
-
   private closeEntry(): void {
     const booked = this.readBooked()
     if (booked === null) return
-    this.countEntry(booked)
     if (this.detail === 0) {
       const made = this.buildEntry(booked, STATEMENT_SLOT.instructed)
       if (made !== null) this.emit(keepInstructedAmount(made, this.read(STATEMENT_SLOT.transaction_amount)))
@@ -204,14 +386,6 @@ export class StatementReader implements MessageHandler {
     const own = () => this.read(STATEMENT_SLOT.instructed) ?? this.read(STATEMENT_SLOT.transaction_amount)
     const code = this.parts.close(this.entry_charges.of(booked.currency), own, () => this.buildEntry(booked, STATEMENT_SLOT.instructed))
     if (code !== null) this.findings.add(code, this.file, this.entry_line)
-  }
-
-  private countEntry({ currency, amount_minor }: SlotAmount): void {
-    const direction = this.direction(STATEMENT_SLOT.direction)
-    if (direction === null) return
-    const day = parseDay(bookingDate(this.slots) ?? this.slots.get(STATEMENT_SLOT.value_date) ?? this.slots.get(STATEMENT_SLOT.value_time))
-    const signed = direction === 'DBIT' ? -amount_minor : amount_minor
-    this.book.count(this.statementNumber(), { status: this.statusCode(), currency, amount_minor: signed, reversal: this.reversal, day })
   }
 
   private emit(entry: BankEntry): void {
@@ -228,7 +402,7 @@ export class StatementReader implements MessageHandler {
     }
     const subfamily = (slots.get(STATEMENT_SLOT.detail_subfamily) ?? slots.get(STATEMENT_SLOT.subfamily))?.trim()
     return {
-      source: this.message,
+      source: 'camt.053',
       file: this.file,
       entry: this.entry,
       detail: this.detail,
@@ -260,9 +434,7 @@ export class StatementReader implements MessageHandler {
       booking: this.booking(),
       day: parseDay(bookingDate(slots) ?? slots.get(STATEMENT_SLOT.value_date) ?? slots.get(STATEMENT_SLOT.value_time)),
       ...(subfamily !== undefined && CHARGE_SUBFAMILIES.has(subfamily) && { charge: true }),
-      ...(this.remittance !== null && {
-        remittance: this.remittance.of(this.statementName(), slots, { line: this.entry_line, direction }),
-      }),
+      ...(this.remittance !== null && { remittance: this.remittance.of(this.statementName(), slots) }),
     }
   }
 
@@ -290,17 +462,13 @@ export class StatementReader implements MessageHandler {
 
   /** FUTR, of later versions, counts as pending. */
   private status(): EntryStatus {
-    const missing = [STATEMENT_SLOT.status_code, STATEMENT_SLOT.status, STATEMENT_SLOT.status_own].every(
-      (slot) => this.slots.get(slot) === null,
-    )
-    if (missing && this.detail < 2) this.findings.add('STATUS_MISSING', this.file, this.entry_line)
-    return this.statusCode()
-  }
-
-  private statusCode(): EntryStatus {
     const code = (this.slots.get(STATEMENT_SLOT.status_code) ?? this.slots.get(STATEMENT_SLOT.status))?.trim()
     if (code === 'BOOK' || code === 'PDNG' || code === 'INFO') return code
-    return code === 'FUTR' ? 'PDNG' : 'OTHER'
+    if (code === 'FUTR') return 'PDNG'
+    if (code === undefined && this.slots.get(STATEMENT_SLOT.status_own) === null && this.detail < 2) {
+      this.findings.add('STATUS_MISSING', this.file, this.entry_line)
+    }
+    return 'OTHER'
   }
 
   private batchCount(): number | null {
@@ -314,24 +482,7 @@ export class StatementReader implements MessageHandler {
     const { statement_id: id, sequence, page } = this.statementName()
     const account = slots.get(STATEMENT_SLOT.account_iban) ?? slots.get(STATEMENT_SLOT.account_other)
     const period = { from_day: parseDay(slots.get(STATEMENT_SLOT.from_time)), to_day: parseDay(slots.get(STATEMENT_SLOT.to_time)) }
-    const own_page = slots.get(STATEMENT_SLOT.page) !== null
-    const ending = slots.get(own_page ? STATEMENT_SLOT.last_page : STATEMENT_SLOT.message_last_page)?.trim()
-    const stated = slots.get(STATEMENT_SLOT.stated_entries)?.trim() ?? ''
-    this.statement = this.book.open({
-      file,
-      account,
-      id,
-      sequence,
-      page,
-      copy: slots.get(STATEMENT_SLOT.copy) !== null,
-      ...period,
-      ...this.balances,
-      created_day: parseDay(slots.get(STATEMENT_SLOT.created)),
-      last_page: ending === undefined ? null : ending === 'true' || ending === '1',
-      message_page: !own_page,
-      stated_entries: /^[0-9]{1,15}$/.test(stated) ? Number.parseInt(stated, 10) : null,
-      ...(this.partial && { partial: true }),
-    })
+    this.statement = this.book.open({ file, account, id, sequence, page, copy: slots.get(STATEMENT_SLOT.copy) !== null, ...period })
     return this.statement
   }
 

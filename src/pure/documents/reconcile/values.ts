@@ -172,8 +172,10 @@ export function formatMinorUnits(amount_minor: bigint, digits: number): string {
 }
 
 const SHOWN_CHARS = 64
-/** Makes untrusted text safe for an answer: at most 64 characters, or as asked, without control and direction characters. */
-export function printableText(text: string | null, most = SHOWN_CHARS): string | null {
-  if (text === null || (text.length <= most && /^[ -~]*$/.test(text))) return text
-  return text.slice(0, most).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '')
+const PRINTABLE_TEXT = /^[ -~]{0,64}$/
+
+/** Makes untrusted text safe for an answer: at most 64 characters, without control and direction characters. */
+export function printableText(text: string | null): string | null {
+  if (text === null || PRINTABLE_TEXT.test(text)) return text
+  return text.slice(0, SHOWN_CHARS).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '')
 }

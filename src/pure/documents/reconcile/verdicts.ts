@@ -22,8 +22,6 @@ export type VerdictBasis = (typeof VERDICT_BASES)[number]
 export const VERDICT_KINDS = [
   'none',
   'not_found',
-  'not_covered',
-  'rejected',
   'pending',
   'returned',
   'wrong_direction',
@@ -55,7 +53,6 @@ export const MATCHED_BY = [
   'trace',
   'payment_information_id',
   'message_id',
-  'charges',
 ] as const
 export type MatchedBy = (typeof MATCHED_BY)[number]
 
@@ -79,12 +76,6 @@ export const VERDICT_WARNINGS = {
   OVERLAP_INFERRED: 128,
   /** Payments under this id were booked so far apart that the id may have been reused for another payment. */
   DATES_APART: 256,
-  /** An entry after the day window has the id of the payment: it may be a second payment, or money that came back. */
-  SAME_ID_OUTSIDE_WINDOW: 512,
-  /** The bank announces money that goes back under the id of the payment. */
-  RETURN_PENDING: 1_024,
-  /** A status message or the operator says that the payment was rejected, but the statement shows it. */
-  STATUS_REJECTED: 2_048,
 } as const
 
 /** Reason why an entry matches no instruction. */
@@ -100,7 +91,6 @@ export const IGNORED_REASONS = [
   'repeated_entry',
   'notification_of_change',
   'prenote',
-  'rejected',
 ] as const
 export type IgnoredReason = (typeof IGNORED_REASONS)[number]
 

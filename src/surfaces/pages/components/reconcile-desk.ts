@@ -1,7 +1,6 @@
 import type { TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { EntryShare } from '../../../pure/documents/reconcile/outcome.ts'
-import { areAllSettled, concernTexts, type PaymentConcerns } from '../../../pure/documents/reconcile/summary.ts'
 import type { Headline } from '../../../pure/headline.ts'
 import {
   FILE_SIDES,
@@ -33,20 +32,20 @@ interface ReconcileDeskProps {
   ways: PaymentWays
 }
 
-type ChosenFiles = Partial<Record<FileSide, File[]>>
+type ChosenFiles = Partial<Record<FileSide, File>>
 
 type DeskOutcome = RunResult | { kind: 'none' } | { kind: 'failed' } | { kind: 'too_large'; file: File }
 
 const SIDES: Readonly<Record<FileSide, { title: string; formats: string; missing: string }>> = {
-  instructions: { title: 'Payments', formats: 'pain.001, pain.008, pacs.008, MT101 or ACH', missing: 'the payments file' },
-  statement: { title: 'Bank statement', formats: 'camt.052–054, MT940, BAI2, OFX, CSV or ACH', missing: 'the bank statement' },
+  instructions: { title: 'Payments', formats: 'pain.001 or pacs.008', missing: 'the payments file' },
+  statement: { title: 'Bank statement', formats: 'camt.053 or an ACH file', missing: 'the bank statement' },
 }
 
 /** Form for two files, the result, its rows, and a signed answer on request. */
 export function ReconcileDesk({ worker: address, file_bytes, body_bytes, ways }: ReconcileDeskProps) {
   const desk = useReconciliation(address, file_bytes)
   const { files, outcome, progress, status } = desk
-  const names = FILE_SIDES.flatMap((side) => (files[side] ?? []).map(({ name }) => name))
+  const names = FILE_SIDES.map((side) => files[side]?.name ?? '')
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     desk.run(files, desk.strict)
@@ -58,10 +57,10 @@ export function ReconcileDesk({ worker: address, file_bytes, body_bytes, ways }:
   return html`
     <form class=${desk.over ? 'ask files over' : 'ask files'} id="reconcile" onSubmit=${submit}>
       <div class="slots">
-        ${FILE_SIDES.map((side) => html`<${FileSlot} side=${side} files=${files[side] ?? []} choose=${(chosen: File[]) => desk.choose(side, chosen)} />`)}
+        ${FILE_SIDES.map((side) => html`<${FileSlot} side=${side} file=${files[side]} choose=${(file: File) => desk.choose(side, file)} />`)}
       </div>
       <p class="hint">
-        Drop files anywhere on this page, several of each side, up to ${file_bytes / 1_048_576} MiB each. The command line reads files of any size:
+        Drop one or both files anywhere on this page, up to ${file_bytes / 1_048_576} MiB each. The command line reads files of any size:
         <code class="line" tabindex="0">assay reconcile --instructions payments.xml --statement statement.xml</code>
       </p>
       <p class="option">
@@ -96,25 +95,24 @@ export function ReconcileDesk({ worker: address, file_bytes, body_bytes, ways }:
   `
 }
 
-function FileSlot({ side, files, choose }: { side: FileSide; files: readonly File[]; choose: (files: File[]) => void }) {
+function FileSlot({ side, file, choose }: { side: FileSide; file: File | undefined; choose: (file: File) => void }) {
   const { title, formats } = SIDES[side]
   const change = ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
-    const chosen = [...(currentTarget.files ?? [])]
+    const [chosen] = currentTarget.files ?? []
     currentTarget.value = ''
-    if (chosen.length > 0) choose(chosen)
+    if (chosen !== undefined) choose(chosen)
   }
   return html`<div class="slot" id=${`slot-${side}`}>
     <h2>${title}</h2>
     <p class="hint">${formats}</p>
     <p class="given" id=${`given-${side}`}>
-      ${files.length === 0 ? html`<span class="none">No file chosen</span>` : files.map((file, index) => html`${index > 0 && ', '}<b>${file.name}</b>${` ${sizeText(file.size)}`}`)}
+      ${file === undefined ? html`<span class="none">No file chosen</span>` : html`<b>${file.name}</b>${` ${sizeText(file.size)}`}`}
     </p>
-    <label class="choose" for=${`file-${side}`}>Choose files</label>
+    <label class="choose" for=${`file-${side}`}>Choose a file</label>
     <input
       type="file"
-      multiple
       id=${`file-${side}`}
-      accept=".xml,.txt,.ach,.sta,.940,.942,.bai,.bai2,.ofx,.qfx,.csv,application/xml,text/xml,text/plain,text/csv"
+      accept=".xml,.txt,.ach,application/xml,text/xml,text/plain"
       aria-describedby=${`given-${side}`}
       onChange=${change}
     />
@@ -205,14 +203,9 @@ function useReconciliation(address: string, file_bytes: number) {
       const missing = FILE_SIDES.filter((side) => chosen[side] === undefined).map((side) => SIDES[side].missing)
       return setStatus({ text: `Choose ${missing.join(' and ')} first.`, visible: true })
     }
-    const large = [...instructions, ...statement].find(({ size }) => size > file_bytes)
+    const large = [instructions, statement].find(({ size }) => size > file_bytes)
     if (large !== undefined) return finish({ kind: 'too_large', file: large })
-    setProgress({
-      step: 'reading',
-      bytes: 0,
-      total_bytes: [...instructions, ...statement].reduce((sum, { size }) => sum + size, 0),
-      records: 0,
-    })
+    setProgress({ step: 'reading', bytes: 0, total_bytes: instructions.size + statement.size, records: 0 })
     setStatus({ text: 'Reading …', visible: false })
     void worker.run({ kind: 'run', files: { instructions, statement }, require_settlement_evidence }, finish)
   }
@@ -226,17 +219,16 @@ function useReconciliation(address: string, file_bytes: number) {
     setFiles(chosen)
     return chosen
   }
-  const choose = (side: FileSide, more: File[]) => {
-    const chosen = take({ [side]: more })
+  const choose = (side: FileSide, file: File) => {
+    const chosen = take({ [side]: file })
     if (FILE_SIDES.every((one) => chosen[one] !== undefined)) run(chosen, strict)
   }
   const drop = async (dropped: readonly File[], onto: FileSide | null) => {
     const [first, second] = dropped
-    if (first !== undefined && second === undefined && onto !== null) return choose(onto, [first])
-    const sorted = await bySide(dropped)
-    if (sorted === null) return setStatus({ text: 'A file is of no known format; drop each one on its own field.', visible: true })
-    const chosen = take(sorted)
-    if (FILE_SIDES.every((one) => chosen[one] !== undefined)) run(chosen, strict)
+    if (first !== undefined && second === undefined && onto !== null) return choose(onto, first)
+    const sorted = await bySide(dropped.slice(0, 2))
+    if (sorted === null) return setStatus({ text: 'The files cannot be distinguished; drop each one on its own field.', visible: true })
+    run(take(sorted), strict)
   }
   const over = useFileDrop((dropped, onto) => void drop(dropped, onto))
   useEffect(() => {
@@ -252,7 +244,7 @@ function useReconciliation(address: string, file_bytes: number) {
 }
 
 /** Payments and a statement; the faulty statement has an amount that is not a decimal number. Rejects when they cannot be loaded. */
-async function sampleFiles(kind: 'correct' | 'faulty'): Promise<Record<FileSide, File[]>> {
+async function sampleFiles(kind: 'correct' | 'faulty'): Promise<Record<FileSide, File>> {
   const load = async (name: string) => {
     const response = await fetch(new URL(`../../../samples/${name}`, import.meta.url))
     if (!response.ok) throw new Error(`${name}: status ${response.status}`)
@@ -261,22 +253,21 @@ async function sampleFiles(kind: 'correct' | 'faulty'): Promise<Record<FileSide,
   const [payments, statement] = await Promise.all([load('sample-payments.xml'), load('sample-statement.xml')])
   const file = (name: string, text: string) => new File([text], name, { type: 'application/xml' })
   return {
-    instructions: [file('sample-payments.xml', payments)],
-    statement: [
+    instructions: file('sample-payments.xml', payments),
+    statement:
       kind === 'correct'
         ? file('sample-statement.xml', statement)
         : file('sample-statement-faulty.xml', statement.replace('>604.00<', '>604,00<')),
-    ],
   }
 }
 
-/** Files by what their first bytes say; null if one is unclear. */
+/** Files by what their first bytes say; null if one is unclear or both are of the same side. */
 async function bySide(files: readonly File[]): Promise<ChosenFiles | null> {
   const sorted: ChosenFiles = {}
   for (const file of files) {
     const side = await sideOf(file)
-    if (side === null) return null
-    sorted[side] = [...(sorted[side] ?? []), file]
+    if (side === null || sorted[side] !== undefined) return null
+    sorted[side] = file
   }
   return sorted
 }
@@ -310,6 +301,8 @@ function useFileDrop(take: (files: readonly File[], onto: FileSide | null) => vo
   return over
 }
 
+const ATTENTION = { DUPLICATE_PAYMENT: 'paid more than once', AMOUNT_MISMATCH: 'paid with a different amount', UNPAID: 'unpaid' } as const
+
 /** The result: decision, totals, remarks on the files. */
 function ReconcileResult({ result, names }: { result: RunResult; names: readonly string[] }) {
   return html`
@@ -327,19 +320,16 @@ function resultHeadline(result: RunResult): Headline {
       sentence: 'A file could not be read completely, so no verdict is given: some payments or entries would be missing.',
       code: '',
     }
-  const { counts, concerns } = result.summary
-  const settled = areAllSettled(concerns)
+  const { counts } = result.summary
+  const settled = counts.all > 0 && counts.SETTLED === counts.all
   const word = settled ? 'All settled' : `${counts.SETTLED.toLocaleString('en')} of ${counts.all.toLocaleString('en')} settled`
-  return {
-    tone: settled ? 'good' : 'caution',
-    word: counts.all === 0 ? 'No payments' : word,
-    sentence: attentionText(counts, concerns),
-    code: '',
-  }
+  return { tone: settled ? 'good' : 'caution', word: counts.all === 0 ? 'No payments' : word, sentence: attentionText(counts), code: '' }
 }
 
-function attentionText(counts: ReconcileSummary['counts'], concerns: PaymentConcerns): string {
-  const parts = concernTexts(concerns)
+function attentionText(counts: ReconcileSummary['counts']): string {
+  const parts = VERDICT_ORDER.flatMap((verdict) =>
+    verdict === 'SETTLED' || counts[verdict] === 0 ? [] : [`${counts[verdict].toLocaleString('en')} ${ATTENTION[verdict]}`],
+  )
   const entries =
     counts.unmatched === 0 ? 'Every entry matches a payment.' : `${countText(counts.unmatched, 'entry', 'entries')} without a payment.`
   return parts.length === 0 ? entries : `${parts.join(', ')}. ${entries}`
@@ -357,7 +347,7 @@ function SummaryFacts({ summary: { kinds, currencies, totals, conserved, ambiguo
   ].filter((note) => note !== false)
   return html`
     <p class="scope-line">
-      Read as ${kinds.map((kind) => (kind === 'nacha' ? 'ACH file' : kind)).join(', ')}. Computed in this browser; not signed.
+      Read as ${kinds[0]} and ${kinds[1] === 'nacha' ? 'ACH file' : kinds[1]}. Computed in this browser; not signed.
       Decimal places by ISO 4217, table of ${currencies.date}${currencies.of_service ? '' : ' of the release: the service did not send its current one'}.
     </p>
     <div class="totals">

@@ -1,7 +1,5 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { headText } from '../../../pure/documents/reconcile/document-kinds.ts'
-import { declaredEncoding, namedDecoder, wideDecoder } from '../../../pure/documents/reconcile/statements/encodings.ts'
 import { isObject } from '../../../pure/is-object.ts'
 import { showAllowance } from '../client/allowance.ts'
 import type { FileSide, ReconcileSummary } from '../client/reconcile/messages.ts'
@@ -12,16 +10,24 @@ import { NoAnswer, ProblemView } from './problem.ts'
 import { countText } from './reconcile-parts.ts'
 import { sendUntilSettled, type CallReply } from './send-call.ts'
 
+/** Field of the tool's input for each kind of file. */
+const FIELDS: Readonly<Record<string, string>> = {
+  'pain.001': 'pain001_xml',
+  'pacs.008': 'pacs008_xml',
+  'camt.053': 'camt053_xml',
+  nacha: 'nacha_ach',
+}
+
 interface SigningProps {
   summary: ReconcileSummary
-  files: Partial<Record<FileSide, File[]>>
+  files: Partial<Record<FileSide, File>>
   strict: boolean
   /** Largest body that the tool takes. */
   body_bytes: number
   ways: PaymentWays
 }
 
-/** Sends the files to the tool and shows the receipt, and whether the signed counts are those of the page. */
+/** Sends both files to the tool and shows the receipt, and whether the signed counts are those of the page. */
 export function ReconcileSigning(props: SigningProps) {
   const [status, setStatus] = useState('')
   const [shown, setShown] = useState<VNode | null>(null)
@@ -46,30 +52,24 @@ export function ReconcileSigning(props: SigningProps) {
   return html`<section id="sign" aria-labelledby="sign-title">
     <h2 id="sign-title">Signed receipt</h2>
     <p class="measure">
-      To prove the result to others, let the service reconcile the same files and sign its answer. <b>The files are sent to the service</b>;
+      To prove the result to others, let the service reconcile the same files and sign its answer. <b>Both files are sent to the service</b>;
       this counts as one call of <a href="/tools/reconcile"><code>reconcile</code></a>.
     </p>
     <p class="send">
-      <button type="button" id="sign-now" onClick=${() => void sign()}>Send the files and sign</button>
+      <button type="button" id="sign-now" onClick=${() => void sign()}>Send both files and sign</button>
       <span class="hint" id="signing" role="status">${status}</span>
     </p>
     <div id="signed">${shown}</div>
   </section>`
 }
 
-async function toolInput({ files, strict }: SigningProps): Promise<string> {
-  const textsOf = (list: readonly File[] | undefined) => Promise.all((list ?? []).map(decodedText))
-  const [instructions, statements] = await Promise.all([textsOf(files.instructions), textsOf(files.statement)])
-  return JSON.stringify({ instructions, statements, ...(strict ? { require_settlement_evidence: true } : {}) })
-}
-
-/** Text of a file in UTF-16 or the encoding that its XML declaration names; any other is read as UTF-8. */
-async function decodedText(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer())
-  const named = declaredEncoding(headText(bytes.subarray(0, 1_024)))
-  const decoder = wideDecoder(bytes) ?? (named === null ? null : namedDecoder(named))
-  if (decoder === null) return new TextDecoder().decode(bytes)
-  return decoder instanceof TextDecoder ? decoder.decode(bytes) : decoder.decode(bytes, false)
+async function toolInput({ files, summary: { kinds }, strict }: SigningProps): Promise<string> {
+  const [payments, statement] = await Promise.all([files.instructions?.text(), files.statement?.text()])
+  return JSON.stringify({
+    [FIELDS[kinds[0]] ?? '']: payments,
+    [FIELDS[kinds[1]] ?? '']: statement,
+    ...(strict ? { require_settlement_evidence: true } : {}),
+  })
 }
 
 function statusText(reply: CallReply, { counts }: ReconcileSummary): string {

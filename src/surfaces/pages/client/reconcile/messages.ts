@@ -1,13 +1,5 @@
 import type { EntryShare } from '../../../../pure/documents/reconcile/outcome.ts'
-import {
-  detectKind,
-  DOCUMENT_SIDES,
-  HEAD_BYTES,
-  headText,
-  type DocumentKind,
-  type GivenDocument,
-} from '../../../../pure/documents/reconcile/document-kinds.ts'
-import type { PaymentConcerns } from '../../../../pure/documents/reconcile/summary.ts'
+import type { DocumentKind } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
 import type { Verdict } from '../../../../pure/documents/reconcile/verdicts.ts'
 
 /** Messages between the page and its worker. Amounts are decimal text: the page does not compute with them. */
@@ -45,7 +37,7 @@ export interface CurrentTable {
 }
 
 export type WorkerRequest =
-  | { kind: 'run'; files: Record<FileSide, File[]>; require_settlement_evidence: boolean; currencies: CurrentTable | null }
+  | { kind: 'run'; files: Record<FileSide, File>; require_settlement_evidence: boolean; currencies: CurrentTable | null }
   | { kind: 'query'; query: RowQuery }
   | { kind: 'rows'; from: number; to: number }
   | { kind: 'detail'; at: number }
@@ -95,9 +87,6 @@ export interface EntryCells {
   date: string | null
   /** Account of the counterparty. */
   account: string | null
-  /** Name of the counterparty, and the texts of the bank. */
-  name: string | null
-  text: string | null
   reason: string
 }
 
@@ -125,7 +114,7 @@ export interface CurrencySums {
   credits: Record<EntryShare, AmountTally>
 }
 
-/** Finding in a file; payments are numbered first. */
+/** Finding in a file: 0 for the payments, 1 for the statement. */
 export interface FileRemark {
   file: number
   line: number | null
@@ -148,28 +137,30 @@ export interface ReconcileSummary extends FileRemarks {
   conserved: boolean
   ambiguous: number
   repeated_ids: number
-  concerns: PaymentConcerns
-  /** Formats of the files, payments first. */
-  kinds: DocumentKind[]
+  /** Formats of the files. */
+  kinds: [string, string]
   /** Table of currencies: date and short hash. `of_service`: the one that the service uses now; else that of the release. */
   currencies: { date: string; of_service: boolean }
 }
 
-/** First bytes of all files, payments first. */
-export function givenDocuments(files: Record<FileSide, readonly File[]>): Promise<GivenDocument[]> {
-  const given = FILE_SIDES.flatMap((side) => files[side].map((file) => ({ side, file })))
-  return Promise.all(
-    given.map(async ({ side, file }) => ({ side, head: await headOf(file), otherwise: side === 'statement' ? 'camt.053' : 'pain.001' })),
-  )
+/** Bytes from which the kind of a file is recognized. */
+const HEAD_BYTES = 65_536
+const ACH_START = /^(?:\u00EF\u00BB\u00BF)?101/
+
+/** Recognizes pacs.008 by its name and an ACH file by its first record, 101; for other files the reader of pain.001 or camt.053 reports the fault. */
+export async function documentKind(side: FileSide, file: File): Promise<DocumentKind> {
+  const head = await headOf(file)
+  if (side === 'statement') return ACH_START.test(head) ? 'nacha' : 'camt.053'
+  return head.includes('pacs.008.') && !head.includes('pain.001.') ? 'pacs.008' : 'pain.001'
 }
 
 /** Recognizes by its first bytes whether a file has payments or a statement; null if unclear. */
 export async function sideOf(file: File): Promise<FileSide | null> {
-  const kind = detectKind(await headOf(file))
-  if (kind === null) return null
-  return DOCUMENT_SIDES[kind] === 'instructions' ? 'instructions' : 'statement'
+  const head = await headOf(file)
+  if (/pain\.001\.|pacs\.008\.|<(?:\w+:)?(?:CstmrCdtTrfInitn|FIToFICstmrCdtTrf)\b/.test(head)) return 'instructions'
+  return /camt\.05[234]\.|<(?:\w+:)?BkToCstmrStmt\b/.test(head) || ACH_START.test(head) ? 'statement' : null
 }
 
 async function headOf(file: File): Promise<string> {
-  return headText(new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer()))
+  return new TextDecoder('latin1').decode(await file.slice(0, HEAD_BYTES).arrayBuffer())
 }

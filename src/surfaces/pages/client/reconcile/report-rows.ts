@@ -21,16 +21,13 @@ const DAY_MS = 86_400_000
 /** Rows of an outcome, filtered, searched and sorted; kept as row numbers, with cells made only for rows that are shown. */
 export class ReportRows {
   private readonly outcome: ReconcileOutcome
-  private readonly several: boolean
   private readonly instructions: Int32Array
   private readonly entries: Readonly<Record<'unmatched' | 'ignored', Int32Array>>
   private found: Int32Array
   private filter: RowFilter = 'all'
 
-  /** With `several` statements, entries are named with their file. */
-  constructor(outcome: ReconcileOutcome, several = false) {
+  constructor(outcome: ReconcileOutcome) {
     this.outcome = outcome
-    this.several = several
     this.instructions = instructionOrder(outcome)
     const order = entryOrder(outcome)
     const ofKind = (kind: 'unmatched' | 'ignored') => order.filter((row) => outcome.entryOutcome(row).kind === kind)
@@ -69,8 +66,8 @@ export class ReportRows {
 
   /** All rows of a filter in their order, also those that are not shown. */
   *each(filter: 'all' | 'unmatched' | 'ignored'): Generator<ReportCells> {
-    for (const row of this.rowsOf(filter))
-      yield filter === 'all' ? paymentCells(this.outcome, row) : entryCells(this.outcome, row, this.several)
+    const cellsOf = filter === 'all' ? paymentCells : entryCells
+    for (const row of this.rowsOf(filter)) yield cellsOf(this.outcome, row)
   }
 
   list(from: number, to: number): ReportCells[] {
@@ -79,7 +76,7 @@ export class ReportRows {
 
   detail(at: number): RowDetail {
     const row = this.found[at] ?? 0
-    return this.listsEntries() ? entryDetail(this.outcome, row, this.several) : paymentDetail(this.outcome, row, this.several)
+    return this.listsEntries() ? entryDetail(this.outcome, row) : paymentDetail(this.outcome, row)
   }
 
   private listsEntries(): boolean {
@@ -92,7 +89,7 @@ export class ReportRows {
   }
 
   private cells(row: number): ReportCells {
-    return this.listsEntries() ? entryCells(this.outcome, row, this.several) : paymentCells(this.outcome, row)
+    return this.listsEntries() ? entryCells(this.outcome, row) : paymentCells(this.outcome, row)
   }
 
   private rowsOf(filter: RowFilter): Int32Array {
@@ -178,12 +175,12 @@ function paymentCells(outcome: ReconcileOutcome, row: number): PaymentCells {
   }
 }
 
-function entryCells(outcome: ReconcileOutcome, row: number, several: boolean): EntryCells {
+function entryCells(outcome: ReconcileOutcome, row: number): EntryCells {
   const { entries } = outcome.ledger
   const found = entryRow(outcome, row, entryReason(outcome, row))
   return {
-    // The number of the only statement is left out.
-    entry: several ? found.entry : found.entry.replace(/^\d+:/, ''),
+    // There is one statement, so its number is left out.
+    entry: found.entry.replace(/^\d+:/, ''),
     id: found.end_to_end_id,
     reference: found.reference,
     direction: found.direction === 'DBIT' ? 'debit' : 'credit',
@@ -191,21 +188,18 @@ function entryCells(outcome: ReconcileOutcome, row: number, several: boolean): E
     amount: formatAmount(found.amount_minor, found.currency),
     date: isoDate(entries.day.get(row)),
     account: accountText(outcome, entries.counterparty.get(row)),
-    name: found.counterparty_name,
-    text: found.remittance.length === 0 ? null : found.remittance.join(' '),
-    reason: reasonText([found.reason, found.change_code, found.corrected_data]),
+    reason: reasonText([found.reason]),
   }
 }
 
 /** Entries that are shown with a payment. */
 const ENTRIES_SHOWN = 50
 
-function paymentDetail(outcome: ReconcileOutcome, row: number, several: boolean): RowDetail {
+function paymentDetail(outcome: ReconcileOutcome, row: number): RowDetail {
   const { instructions } = outcome.ledger
   const { id, why, amount, net, difference, currency, date, account, place } = paymentCells(outcome, row)
   const found = verdictRow(outcome, row)
   const entries = outcome.entriesOf(row)
-  const candidates = outcome.candidatesOf(row)
   const money = (text: string | null) => (text === null ? null : `${text} ${currency}`)
   return {
     title: id ?? `Payment ${place}`,
@@ -223,15 +217,13 @@ function paymentDetail(outcome: ReconcileOutcome, row: number, several: boolean)
       ['Final', found.final ? 'yes' : 'no'],
       ['Position in the file', place],
       ['Matched entries', String(entries.length)],
-      ['Possible entries', candidates.length === 0 ? null : candidates.map((one) => reasonText(one.why)).join('; ')],
     ]),
-    entries: [...entries.slice(0, ENTRIES_SHOWN), ...candidates.map((one) => one.row)].map((entry) => entryCells(outcome, entry, several)),
+    entries: entries.slice(0, ENTRIES_SHOWN).map((entry) => entryCells(outcome, entry)),
   }
 }
 
-function entryDetail(outcome: ReconcileOutcome, row: number, several: boolean): RowDetail {
-  const { entry, id, reference, direction, amount, currency, date, account, name, text, reason } = entryCells(outcome, row, several)
-  const { value_date, servicer_reference, line } = entryRow(outcome, row, '')
+function entryDetail(outcome: ReconcileOutcome, row: number): RowDetail {
+  const { entry, id, reference, direction, amount, currency, date, account, reason } = entryCells(outcome, row)
   return {
     title: `Entry ${entry}`,
     facts: knownFacts([
@@ -240,14 +232,9 @@ function entryDetail(outcome: ReconcileOutcome, row: number, several: boolean): 
       ['Direction', direction],
       ['Booked', date],
       ['Account', accountText(outcome, outcome.ledger.entries.account.get(row))],
-      ['Value date', value_date],
-      ['Counterparty', name],
       ['Counterparty account', account],
-      ['Text', text],
       ['End-to-end id', id],
       ['Reference', reference],
-      ['Bank reference', servicer_reference === reference ? null : servicer_reference],
-      ['Line', line === null ? null : String(line)],
     ]),
     entries: [],
   }
@@ -272,8 +259,6 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
   folded: 'id matches without case and spaces',
   truncated: 'id matches as far as the bank kept it',
   not_found: 'no entry found',
-  not_covered: 'not covered by the statements',
-  OTHER_COUNTERPARTY: 'paid to another account',
   no_instruction: 'no payment found',
   under: 'paid too little',
   over: 'paid too much',

@@ -78,8 +78,6 @@ const ENTRY_COLUMNS: readonly Column[] = [
   ['Entry', 'entry', 10],
   ['End-to-end id', 'id', 36],
   ['Reference', 'reference', 30],
-  ['Counterparty', 'name', 30],
-  ['Text', 'text', 50],
   ['Direction', 'direction', 10],
   ['Currency', 'currency', 9],
   ['Amount', 'amount', 16, 'amount'],

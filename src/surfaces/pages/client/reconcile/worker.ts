@@ -2,13 +2,15 @@ import { ISO4217 } from '../../../../pure/checks/currency.ts'
 import { readSnapshot, snapshotHash } from '../../../../pure/datasets/definition.ts'
 import { Ledger } from '../../../../pure/documents/reconcile/ledger.ts'
 import { isConserved, TotalsCollector, totalsJson, type ReconcileOutcome } from '../../../../pure/documents/reconcile/outcome.ts'
-import { countConcerns } from '../../../../pure/documents/reconcile/summary.ts'
-import type { DocumentKind } from '../../../../pure/documents/reconcile/document-kinds.ts'
-import { documentReader, type RecordSink } from '../../../../pure/documents/reconcile/document-reader.ts'
-import { hasStatusMessage, planDocuments, requireBothSides } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
+import { documentReader, type DocumentKind, type RecordSink } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
 import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
-import { ReadFindings, type BankEntry, type PaymentInstruction, type ReadFinding } from '../../../../pure/documents/reconcile/records.ts'
-import { StatementBook } from '../../../../pure/documents/reconcile/statement-book.ts'
+import {
+  ReadFindings,
+  StatementBook,
+  type BankEntry,
+  type PaymentInstruction,
+  type ReadFinding,
+} from '../../../../pure/documents/reconcile/records.ts'
 import {
   ambiguousRows,
   csvHeader,
@@ -23,8 +25,7 @@ import {
 } from '../../../../pure/documents/reconcile/report-rows.ts'
 import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
 import {
-  givenDocuments,
-  FILE_SIDES,
+  documentKind,
   ROW_BLOCK,
   type CurrentTable,
   type ExportFormat,
@@ -104,8 +105,8 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
   const of_service = bindCurrencies(currencies)
   const findings = new ReadFindings()
   const book = new StatementBook()
-  const all = FILE_SIDES.flatMap((side) => files[side])
-  const total_bytes = all.reduce((sum, { size }) => sum + size, 0)
+  const { instructions, statement } = files
+  const total_bytes = instructions.size + statement.size
   let sent_ms = -PROGRESS_MS
   const { ledger, kinds } = await readFiles(files, findings, book, (bytes, records) => {
     if (performance.now() - sent_ms < PROGRESS_MS) return
@@ -114,19 +115,13 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
   })
   const { repeated, overlaps, remarks: repeats } = book.findRepeats()
   for (const { code, file } of repeats) findings.add(code, file, null)
-  const remarks = async () => {
-    const listed = findings.list.map(({ file, line, severity, code, message }) => ({ file, line, severity, code, message }))
-    return { remarks: await withExcerpts(listed, all), remark_count: findings.count }
-  }
-  if (findings.errors > 0) return { kind: 'unreadable', ...(await remarks()) }
+  const listed = findings.list.map(({ file, line, severity, code, message }) => ({ file, line, severity, code, message }))
+  const found = { remarks: await withExcerpts(listed, [instructions, statement]), remark_count: findings.count }
+  if (findings.errors > 0) return { kind: 'unreadable', ...found }
   send({ kind: 'progress', progress: { step: 'matching' } })
-  const coverage = book.coverage(repeated)
-  const how = { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps, coverage, ...book.rejected() }
-  const outcome = reconcileLedger(ledger, how)
-  findings.addIncomplete(coverage.remarks())
-  const found = await remarks()
-  const rows = new ReportRows(outcome, all.length > 2)
-  finished = { rows, source: { outcome, files: all.map(({ name }) => name), findings: findings.list } }
+  const outcome = reconcileLedger(ledger, { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps })
+  const rows = new ReportRows(outcome)
+  finished = { rows, source: { outcome, files: [instructions.name, statement.name], findings: findings.list } }
   const collector = new TotalsCollector()
   collector.add(outcome)
   const totals = collector.totals()
@@ -135,7 +130,6 @@ async function run({ files, require_settlement_evidence, currencies }: WorkerReq
     summary: {
       ...found,
       kinds,
-      concerns: countConcerns(outcome),
       currencies: { date: ISO4217.date(), of_service },
       counts: rows.counts(),
       totals: totals.map(currencySums),
@@ -199,16 +193,16 @@ function printable(line: string): string {
 
 interface ReadLedger {
   ledger: Ledger
-  /** Formats of the files, payments first. */
-  kinds: DocumentKind[]
+  /** Formats of the payments and of the statement. */
+  kinds: [DocumentKind, DocumentKind]
 }
 
 /**
- * Streams all files into one ledger, statements first, so that only ids of instructions that some entry has are stored. No file is in memory
- * as a whole.
+ * Streams both files into one ledger, the statement first, so that only ids of instructions that some entry has are stored. Neither file is
+ * in memory as a whole.
  */
 export async function readFiles(
-  files: Record<FileSide, File[]>,
+  files: Record<FileSide, File>,
   findings: ReadFindings,
   book: StatementBook,
   passed: (bytes: number, records: number) => void,
@@ -216,34 +210,28 @@ export async function readFiles(
   const ledger = new Ledger()
   let [bytes, records] = [0, 0]
   const sink: RecordSink = {
-    keep_remittance: true,
     instruction(instruction: PaymentInstruction) {
       records++
       ledger.addInstructionLast(instruction)
     },
     entry(entry: BankEntry) {
       records++
-      ledger.addEntry(entry)
+      ledger.entries.add(entry)
     },
   }
-  const all = FILE_SIDES.flatMap((side) => files[side])
-  const plan = planDocuments(await givenDocuments(files), findings)
-  ledger.instructions.ids.keep_blocks = hasStatusMessage(plan)
-  for (const { file, kind } of plan) {
-    const content = all[file]
-    if (content === undefined) continue
-    const reader = documentReader(kind, file, findings, book, sink)
-    let whole = true
-    for await (const chunk of chunksOf(content)) {
-      whole = reader.write(chunk)
-      if (!whole) break
+  const read = async (side: FileSide): Promise<DocumentKind> => {
+    const kind = await documentKind(side, files[side])
+    const reader = documentReader(kind, side === 'instructions' ? 0 : 1, findings, book, sink)
+    for await (const chunk of chunksOf(files[side])) {
+      if (!reader.write(chunk)) return kind
       bytes += chunk.length
       passed(bytes, records)
     }
-    if (whole) reader.end()
+    reader.end()
+    return kind
   }
-  requireBothSides(plan, findings)
-  return { kinds: plan.toSorted((one, other) => one.file - other.file).map(({ kind }) => kind), ledger }
+  const statement = await read('statement')
+  return { kinds: [await read('instructions'), statement], ledger }
 }
 
 /** Not every browser supports `for await` on a stream. */
