@@ -5,7 +5,7 @@ import { datesOf } from '../datasets/table.ts'
 import { once } from '../once.ts'
 import { COUNTRY_NAMES } from './country-names.ts'
 
-/** Divisions and towns of prohibited jurisdictions, and large towns of other countries; of GeoNames. Rebuilt by `scripts/refresh-places.ts`. */
+/** Divisions and towns of prohibited jurisdictions, and large towns of other countries; of GeoNames. Rebuilt by `scripts/place-tables.ts`. */
 
 /** A division or town of a prohibited jurisdiction. */
 export interface ProhibitedPlace {

@@ -1,5 +1,5 @@
 /**
- * The structure of messages, read from tables that `scripts/refresh-iso20022.ts` makes from message schemas. A row of `types` lists the
+ * The structure of messages, read from tables that `scripts/iso20022-tables.ts` makes from message schemas. A row of `types` lists the
  * elements of a type, in order:
  *
  *   Name=Type    exactly once            Name?=Type   at most once

@@ -239,7 +239,8 @@ export const X402_MESSAGE_RULES: RuleTable<X402View> = {
 function checkPaymentState({ error, warning }: FindingReporter, metadata: JsonCursor): void {
   const state = paymentState(metadata)
   if (!expectType(error, state, 'string') || state.redacted) return
-  const needed = PAYMENT_STATES[state.text() ?? '']
+  const name = state.text() ?? ''
+  const needed = Object.hasOwn(PAYMENT_STATES, name) ? PAYMENT_STATES[name] : undefined
   if (needed === undefined) warning(state, 'is not a known state', { expected: describeChoices(Object.keys(PAYMENT_STATES)) })
   else if (needed !== null && needed === 'x402.payment.receipts') expectType(error, metadata.get(needed), 'array')
   else if (needed !== null) expectPresent(error, metadata.get(needed), { expected: 'an object' })

