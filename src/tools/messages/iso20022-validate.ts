@@ -55,7 +55,7 @@ function foundInstead(namespace: unknown, findings: unknown): string {
 function readerOf(found: string): string {
   if (found.includes('ACH')) return 'The command "assay validate" judges ACH files, and the tool reconcile compares them with payments. '
   const is_statement = /MT94|BAI2|OFX|CSV/.test(found)
-  return is_statement ? 'The tool reconcile takes statements of banks, and names the formats that it reads. ' : ''
+  return is_statement ? 'The tool reconcile reads statements as camt.053, which banks also send. ' : ''
 }
 
 const EXAMPLE =
