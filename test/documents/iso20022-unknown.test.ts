@@ -56,7 +56,7 @@ test('a file of another format is refused uncharged, and named', async () => {
       assert.match(String(refusal?.details.extra?.['found']), found)
     }
   }
-  assert.match((await refusalOf(MT940))?.message ?? '', /tool reconcile takes statements/)
+  assert.match((await refusalOf(MT940))?.message ?? '', /tool reconcile reads statements as camt\.053/)
   const text = await refusalOf('Dear bank,\nplease pay')
   assert.equal(text?.details.extra?.['found'], 'text of an unknown format')
 })
