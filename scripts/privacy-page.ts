@@ -30,7 +30,7 @@ sealed: finish the upgrade quickly ([Upgrades](upgrades.md)).
 
 **Copies.** SQLite overwrites the erased bytes of a row in its file. Pages that it divided earlier may have older copies, and its write-ahead log has them until it
 is next reset, at the latest when the service stops: after an upgrade, or an erasure that must leave no trace, stop the service and run
-\`sqlite3 assay.sqlite vacuum\`. PostgreSQL keeps them until it vacuums (\`vacuum full invoice, webhook_delivery\` for now) and in its archived log. Backups have them until you delete these; delete the
+\`sqlite3 assay.sqlite vacuum\`. PostgreSQL keeps them until it vacuums (\`vacuum full invoice, webhook_delivery\` removes them immediately) and in its archived log. Backups have them until you delete these; delete the
 backups from before an erasure, or erase again after a restore. Receivers of webhooks, and callers, have what they were sent.
 
 **Requests under way.** An answer that repeats an invoice, such as that of the tool that created it, is stored sealed for ${limits.answer_kept_ms / DAY_MS} day like any other answer, and is not erased earlier. Events that
